@@ -112,6 +112,23 @@ absl::StatusOr<TableDescription> Client::RestoreTableFromBackup(const RestoreTab
       [](const v1::RestoreTableFromBackupReply& reply) { return FromProto(reply.table()); });
 }
 
+absl::StatusOr<TableDescription> Client::RestoreTableToPointInTime(
+    const RestoreTableToPointInTimeRequest& request, CallOptions options) const {
+  v1::RestoreTableToPointInTimeRequest message;
+  const bool is_arn = request.source_table_name.starts_with("arn:");
+  (is_arn ? message.mutable_source_table_arn() : message.mutable_source_table_name())
+      ->assign(request.source_table_name);
+  message.set_target_table_name(request.target_table_name);
+  if (request.restore_time.has_value())
+    message.set_restore_time_ms(absl::ToUnixMillis(*request.restore_time));
+  message.set_use_latest_restorable_time(request.use_latest_restorable_time);
+  message.set_change_sequence(request.change_sequence);
+  *message.mutable_overrides() = ToProto(request.overrides);
+  return Call<v1::RestoreTableToPointInTimeReply, TableDescription>(
+      core_, "/itemdb.v1.Backups/RestoreTableToPointInTime", CallKind::kWrite, message, options,
+      [](const v1::RestoreTableToPointInTimeReply& reply) { return FromProto(reply.table()); });
+}
+
 absl::StatusOr<ContinuousBackupsResult> Client::DescribeContinuousBackups(const std::string& table_name,
                                                                           CallOptions options) const {
   v1::DescribeContinuousBackupsRequest message;

@@ -77,6 +77,7 @@ DaemonStatus FromProto(const v1::GetStatusReply& message) {
                                    .lag = absl::Milliseconds(archive.lag_ms()),
                                    .gaps = archive.gaps(),
                                    .oldest_time = absl::FromUnixMicros(archive.oldest_time_us()),
+                                   .needs_backup = archive.needs_backup(),
                                    .error = archive.error()};
   }
   if (message.has_proven_backup()) {

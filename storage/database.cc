@@ -32,6 +32,7 @@
 #include "storage/loading/table_restores.h"
 #include "storage/partiql/operations.h"
 #include "storage/partiql/statement_access.h"
+#include "storage/point_in_time.h"
 #include "storage/prove_backup.h"
 #include "storage/query/page.h"
 #include "storage/schema/continuous_backups.h"
@@ -48,8 +49,11 @@ Database::Database(std::unique_ptr<Engine> engine)
       builds_(std::make_unique<IndexBuilds>(*engine)),
       table_backups_(std::make_unique<TableBackups>(*engine)),
       restores_(std::make_unique<TableRestores>(
-          *engine, [backups = table_backups_.get()](
-                       const v1::RestoringTable& table) { return backups->OpenSource(table); })),
+          *engine,
+          [raw = engine.get(), backups = table_backups_.get()](const v1::RestoringTable& table) {
+            return table.source_storage_id() == 0 ? backups->OpenSource(table)
+                                                  : OpenPointInTimeSource(*raw, table);
+          })),
       engine_(std::move(engine)),
       trimmer_(std::make_unique<ChangeTrimmer>(*engine_)),
       sweeper_(std::make_unique<ExpirySweeper>(*engine_)),
@@ -59,6 +63,7 @@ Database::Database(std::unique_ptr<Engine> engine)
       archive_upkeep_(std::make_unique<ArchiveUpkeep>(*engine_)),
       key_rotation_(std::make_unique<KeyRotation>(*engine_)) {
   DeleteUnfinishedProof(*engine_);
+  DeleteUnfinishedPointInTime(*engine_);
   // A table change that was answered with an error may turn out to be applied once the store is open again.
   // It may have created an index that needs a backfill, deleted a table or begun to restore one.
   engine_->SetOnReopened(
@@ -234,6 +239,16 @@ void Database::RestoreTableFromBackup(v1::RestoreTableFromBackupRequest request,
   table_backups_->RestoreTableFromBackup(
       std::move(request),
       [this, done = std::move(done)](absl::StatusOr<v1::RestoreTableFromBackupReply> reply) mutable {
+        restores_->Poll();
+        std::move(done)(std::move(reply));
+      });
+}
+
+void Database::RestoreTableToPointInTime(v1::RestoreTableToPointInTimeRequest request,
+                                         Done<v1::RestoreTableToPointInTimeReply> done) {
+  table_backups_->RestoreTableToPointInTime(
+      std::move(request),
+      [this, done = std::move(done)](absl::StatusOr<v1::RestoreTableToPointInTimeReply> reply) mutable {
         restores_->Poll();
         std::move(done)(std::move(reply));
       });

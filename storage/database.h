@@ -107,6 +107,8 @@ class Database {
   void DeleteBackup(v1::DeleteBackupRequest request, Done<v1::DeleteBackupReply> done);
   void RestoreTableFromBackup(v1::RestoreTableFromBackupRequest request,
                               Done<v1::RestoreTableFromBackupReply> done);
+  void RestoreTableToPointInTime(v1::RestoreTableToPointInTimeRequest request,
+                                 Done<v1::RestoreTableToPointInTimeReply> done);
   absl::StatusOr<v1::DescribeContinuousBackupsReply> DescribeContinuousBackups(
       const v1::DescribeContinuousBackupsRequest& request);
   void UpdateContinuousBackups(v1::UpdateContinuousBackupsRequest request,

@@ -197,6 +197,7 @@ class TemporaryDatabase : public LocalDatabase {
         {"/itemdb.v1.Backups/ListBackups", &TemporaryDatabase::ListBackups},
         {"/itemdb.v1.Backups/DeleteBackup", Of(&D::DeleteBackup)},
         {"/itemdb.v1.Backups/RestoreTableFromBackup", Of(&D::RestoreTableFromBackup)},
+        {"/itemdb.v1.Backups/RestoreTableToPointInTime", Of(&D::RestoreTableToPointInTime)},
         {"/itemdb.v1.Backups/DescribeContinuousBackups", Of(&D::DescribeContinuousBackups)},
         {"/itemdb.v1.Backups/UpdateContinuousBackups", Of(&D::UpdateContinuousBackups)},
         {"/itemdb.v1.Changes/ReadChanges", Of(&D::ReadChanges)},

@@ -74,6 +74,7 @@ const std::vector<MethodRole>& MethodRoles() {
       {"itemdb.v1.Backups/ListBackups", Role::kRead, Scope::kTableNames},
       {"itemdb.v1.Backups/DeleteBackup", Role::kAdmin, Scope::kTables},
       {"itemdb.v1.Backups/RestoreTableFromBackup", Role::kAdmin, Scope::kTables},
+      {"itemdb.v1.Backups/RestoreTableToPointInTime", Role::kAdmin, Scope::kTables},
       {"itemdb.v1.Backups/DescribeContinuousBackups", Role::kRead, Scope::kTables},
       {"itemdb.v1.Backups/UpdateContinuousBackups", Role::kAdmin, Scope::kTables},
       {"itemdb.v1.Changes/ReadChanges", Role::kRead, Scope::kStreams},

@@ -112,6 +112,15 @@ absl::Status AddTables(const v1::DeleteBackupRequest& request, Role role, std::v
   return AddNamed(storage::Database::TableOfBackupArn(request.backup_arn()), role, uses);
 }
 
+absl::Status AddTables(const v1::RestoreTableToPointInTimeRequest& request, Role role,
+                       std::vector<TableUse>* uses) {
+  uses->push_back({.table = request.target_table_name(), .role = role});
+  // The request may give either; one that gives both is refused later.
+  for (const std::string& source : {request.source_table_name(), request.source_table_arn()})
+    if (!source.empty()) ITEMDB_RETURN_IF_ERROR(AddNamed(source, role, uses));
+  return absl::OkStatus();
+}
+
 absl::Status AddTables(const v1::RestoreTableFromBackupRequest& request, Role role,
                        std::vector<TableUse>* uses) {
   uses->push_back({.table = request.target_table_name(), .role = role});

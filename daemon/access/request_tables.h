@@ -46,6 +46,8 @@ absl::Status AddTables(const storage::GetRecordsRequest& request, Role role, std
 // The tables of backups' ARNs. A restored table needs `role` too.
 absl::Status AddTables(const v1::DescribeBackupRequest& request, Role role, std::vector<TableUse>* uses);
 absl::Status AddTables(const v1::DeleteBackupRequest& request, Role role, std::vector<TableUse>* uses);
+absl::Status AddTables(const v1::RestoreTableToPointInTimeRequest& request, Role role,
+                       std::vector<TableUse>* uses);
 absl::Status AddTables(const v1::RestoreTableFromBackupRequest& request, Role role,
                        std::vector<TableUse>* uses);
 

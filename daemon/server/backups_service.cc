@@ -11,7 +11,8 @@ using RawRecovery = v1::Backups::WithRawCallbackMethod_DescribeContinuousBackups
 using RawTableBackups =
     v1::Backups::WithRawCallbackMethod_CreateBackup<v1::Backups::WithRawCallbackMethod_DescribeBackup<
         v1::Backups::WithRawCallbackMethod_ListBackups<v1::Backups::WithRawCallbackMethod_DeleteBackup<
-            v1::Backups::WithRawCallbackMethod_RestoreTableFromBackup<RawRecovery>>>>>;
+            v1::Backups::WithRawCallbackMethod_RestoreTableFromBackup<
+                v1::Backups::WithRawCallbackMethod_RestoreTableToPointInTime<RawRecovery>>>>>>;
 
 class BackupsService final : public RawTableBackups, private DatabaseCalls {
  public:
@@ -44,6 +45,11 @@ class BackupsService final : public RawTableBackups, private DatabaseCalls {
   UnaryReactor* RestoreTableFromBackup(Context* context, const Bytes* request, Bytes* reply) override {
     return Serve(context, "itemdb.v1.Backups/RestoreTableFromBackup", request, reply,
                  &Database::RestoreTableFromBackup);
+  }
+
+  UnaryReactor* RestoreTableToPointInTime(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Backups/RestoreTableToPointInTime", request, reply,
+                 &Database::RestoreTableToPointInTime);
   }
 
   UnaryReactor* DescribeContinuousBackups(Context* context, const Bytes* request, Bytes* reply) override {

@@ -206,6 +206,7 @@ void CommitArchive::Opened(const StorePosition& position) {
         has_chain_ && !overflowed_ && store_id_ == position.store_id && end_.sequence == position.sequence;
     store_id_ = position.store_id;
     jumps_ = 0;
+    item_ingestions_ = 0;
     if (!goes_on) {
       if (has_chain_) {
         ++gaps_;
@@ -248,6 +249,19 @@ void CommitArchive::Add(WrittenGroup written) {
   group.batch = std::move(written.batch);
   MutexLock lock(mutex_);
   group.follows_ingestion = group.first_sequence != end_.sequence + 1;
+  const bool has_loaded = std::exchange(item_ingestions_, written.item_ingestions) != written.item_ingestions;
+  if (has_loaded) {
+    if (group.follows_ingestion) ++jumps_;
+    options_.log->info(
+        "a table was loaded from files; the archive goes on with a new backup, and the commits in between "
+        "cannot "
+        "be restored change={}",
+        group.first_change - 1);
+    BeginChain({.sequence = group.first_sequence - 1,
+                .change = group.first_change - 1,
+                .commit_time_us = end_.commit_time_us});
+    group.follows_ingestion = false;
+  }
   if (group.follows_ingestion && ++jumps_ > written.ingestions) {
     // Never seen; but an archive that is not complete must say so.
     ++gaps_;
@@ -312,7 +326,8 @@ absl::Status CommitArchive::WriteQueued(bool syncs) {
     groups.swap(queue_);
     bytes = queued_bytes_;
   }
-  absl::Status written = FindEndLate();
+  absl::Status written = options_.check_space && bytes > 0 ? options_.check_space() : absl::OkStatus();
+  if (written.ok()) written = FindEndLate();
   if (written.ok() && (!groups.empty() || chain_after.has_value())) {
     if (writer_ == nullptr || chain_after.has_value() || writer_->bytes() > options_.segment_bytes)
       written = StartSegment(chain_after);

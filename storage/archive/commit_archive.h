@@ -9,10 +9,12 @@
 // write-ahead log, before an opening deletes that.
 //
 // Groups without a gap form a chain. A chain ends when groups could not be kept: the archive could not be
-// written for so long that too many waited, or the store is not the one that wrote the last group. Then the
-// next chain begins. A backup that was made in a chain can be followed to its end, and no farther.
+// written for so long that too many waited, or the store is not the one that wrote the last group. It ends
+// too when a table was loaded from files (storage/loading), because its items are in no group. Then the next
+// chain begins. A backup that was made in a chain can be followed to its end, and no farther.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -48,6 +50,8 @@ struct CommitArchiveOptions {
   std::chrono::milliseconds retry_interval = std::chrono::seconds(2);
   // Makes all groups durable that were committed before. Called before they are written.
   std::function<absl::Status()> sync;
+  // Not OK: there is no space for the archive now. Empty: not asked.
+  std::function<absl::Status()> check_space;
 };
 
 // Where a store is: its last sequence and its last change.
@@ -104,6 +108,12 @@ class CommitArchive {
   void Stop();
 
   CommitArchiveStatus Status() const;
+  // When the oldest backup was begun that groups can be replayed on, in microseconds since the Unix epoch; 0:
+  // there is none. Whoever makes these backups sets it.
+  int64_t oldest_backup_time_us() const { return oldest_backup_time_us_; }
+  void SetOldestBackupTime(int64_t time_us) { oldest_backup_time_us_ = time_us; }
+  // Writes what waits now. UNAVAILABLE, RESOURCE_EXHAUSTED (DISK_FULL): that is not possible.
+  absl::Status WriteNow() { return WriteQueued(/*syncs=*/true); }
   const std::string& directory() const { return options_.directory; }
 
  private:
@@ -155,6 +165,7 @@ class CommitArchive {
   Position end_ ABSL_GUARDED_BY(mutex_);
   // How often, since the store was opened, a group did not follow the one before because of an ingestion.
   int64_t jumps_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t item_ingestions_ ABSL_GUARDED_BY(mutex_) = 0;
   // Too much waited; groups are left out until the archive can be written again.
   bool overflowed_ ABSL_GUARDED_BY(mutex_) = false;
   // A chain that must be begun before the next group is written.
@@ -178,6 +189,7 @@ class CommitArchive {
   uint64_t previous_number_ ABSL_GUARDED_BY(writing_) = 0;
   std::chrono::steady_clock::time_point next_log_ ABSL_GUARDED_BY(writing_);
 
+  std::atomic<int64_t> oldest_backup_time_us_ = 0;
   bool is_running_ = false;
   BackgroundThread thread_;
 };

@@ -18,10 +18,24 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kUpkeepTick(200);
 // How often backups are looked at while nothing has changed.
 constexpr std::chrono::minutes kLookInterval(10);
+// While a large table is loaded, a chain may begin each second.
+constexpr std::chrono::seconds kMinInterval(2);
 constexpr std::chrono::seconds kUpkeepRetry(10);
 
 int64_t Micros(std::chrono::milliseconds time) {
   return std::chrono::duration_cast<std::chrono::microseconds>(time).count();
+}
+
+// The window, or the longest period of a table's point-in-time recovery.
+absl::StatusOr<int64_t> WindowMicros(const Engine& engine) {
+  constexpr int64_t kDayUs = int64_t{24} * 3'600'000'000;
+  int64_t window_us = Micros(engine.options().archive_window);
+  ITEMDB_ASSIGN_OR_RETURN(const auto view, engine.View());
+  for (const auto& table : view->catalog()) {
+    const v1::PointInTimeRecovery& recovery = table->definition.point_in_time_recovery();
+    window_us = std::max(window_us, recovery.recovery_period_in_days() * kDayUs);
+  }
+  return window_us;
 }
 
 bool Continues(const StorePosition& chain_after, const v1::DatabaseBackup& backup) {
@@ -45,7 +59,7 @@ uint64_t FirstNeeded(const ArchiveContents& contents, const v1::DatabaseBackup& 
 }  // namespace
 
 ArchiveUpkeep::ArchiveUpkeep(Engine& engine) : engine_(engine) {
-  if (engine_.archive() != nullptr) thread_.Start([this] { Loop(); });
+  thread_.Start([this] { Loop(); });
 }
 
 ArchiveUpkeep::~ArchiveUpkeep() {
@@ -56,15 +70,19 @@ ArchiveUpkeep::~ArchiveUpkeep() {
 void ArchiveUpkeep::Loop() {
   StorePosition chain;
   Clock::time_point next = Clock::now();
+  Clock::time_point earliest = next;
   while (thread_.WaitFor(kUpkeepTick)) {
+    // Point-in-time recovery of a table may begin one.
+    if (engine_.archive() == nullptr) continue;
     const StorePosition now = engine_.archive()->Status().chain_after;
     const bool is_new = now.store_id != chain.store_id || now.sequence != chain.sequence;
-    if ((!is_new && Clock::now() < next) || !engine_.TryBeginBackupCall()) continue;
+    if (Clock::now() < (is_new ? earliest : next) || !engine_.TryBeginBackupCall()) continue;
     absl::Status kept = KeepBackups();
     if (kept.ok()) kept = DeleteOld();
     engine_.EndBackupCall();
     if (!cancellation_.Check().ok()) return;
     chain = now;
+    earliest = Clock::now() + kMinInterval;
     next = Clock::now() + (kept.ok() ? Clock::duration(kLookInterval) : Clock::duration(kUpkeepRetry));
     if (!kept.ok()) {
       engine_.options().log->error("the backups of the archive could not be kept error=\"{}\"",
@@ -72,6 +90,7 @@ void ArchiveUpkeep::Loop() {
     }
     MutexLock lock(mutex_);
     error_ = kept;
+    if (kept.ok()) covered_ = now;
   }
 }
 
@@ -91,7 +110,8 @@ absl::Status ArchiveUpkeep::DeleteOld() {
   std::vector<v1::DatabaseBackup> backups;
   for (const v1::DatabaseBackup& backup : listed.backups())
     if (!backup.store_id().empty()) backups.push_back(backup);
-  const int64_t window_begin = BackupClockMicros(engine_) - Micros(engine_.options().archive_window);
+  ITEMDB_ASSIGN_OR_RETURN(const int64_t window_us, WindowMicros(engine_));
+  const int64_t window_begin = BackupClockMicros(engine_) - window_us;
   // The newest one from before the window: commits at its beginning are replayed on this backup.
   auto first = std::find_if(backups.rbegin(), backups.rend(), [&](const v1::DatabaseBackup& backup) {
     return backup.begin_time_us() <= window_begin;
@@ -118,6 +138,7 @@ absl::Status ArchiveUpkeep::DeleteOld() {
   const auto oldest = first != backups.rend() ? std::prev(first.base()) : backups.begin();
   MutexLock lock(mutex_);
   oldest_ = oldest == backups.end() ? v1::DatabaseBackup() : *oldest;
+  engine_.archive()->SetOldestBackupTime(oldest_.begin_time_us());
   return absl::OkStatus();
 }
 
@@ -135,6 +156,8 @@ void ArchiveUpkeep::Describe(v1::GetStatusReply* reply) const {
   if (!status.error.ok()) described->set_error(MessageOf(status.error));
   MutexLock lock(mutex_);
   if (status.error.ok() && !error_.ok()) described->set_error(MessageOf(error_));
+  described->set_needs_backup(covered_.store_id != status.chain_after.store_id ||
+                              covered_.sequence != status.chain_after.sequence);
   described->set_oldest_change_sequence(oldest_.change_sequence());
   described->set_oldest_time_us(oldest_.begin_time_us());
 }

@@ -34,6 +34,8 @@ class ArchiveUpkeep {
   Engine& engine_;
   Cancellation cancellation_;
   mutable Mutex mutex_;
+  // The chain that a backup was made for.
+  StorePosition covered_ ABSL_GUARDED_BY(mutex_);
   // The oldest backup that the archive continues. Its id is 0 if there is none.
   v1::DatabaseBackup oldest_ ABSL_GUARDED_BY(mutex_);
   absl::Status error_ ABSL_GUARDED_BY(mutex_);

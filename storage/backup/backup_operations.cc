@@ -114,7 +114,7 @@ absl::StatusOr<v1::ListDatabaseBackupsReply> ListBackups(const Engine& engine) {
 }
 
 void DescribeProof(const Engine& engine, v1::GetStatusReply* reply) {
-  const std::optional<ProofRecord> proof = ReadProof(engine.env(), DirectoryOf(engine));
+  const std::optional<ProofRecord> proof = ReadProof(engine.env(), BackupDirectoryOf(engine));
   if (!proof.has_value()) return;
   reply->mutable_proven_backup()->set_backup_id(proof->backup_id);
   reply->mutable_proven_backup()->set_begin_time_us(proof->begin_time_us);

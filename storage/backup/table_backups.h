@@ -49,6 +49,10 @@ class TableBackups {
   void RestoreTableFromBackup(v1::RestoreTableFromBackupRequest request,
                               Done<v1::RestoreTableFromBackupReply> done);
 
+  // The same. The items come from another source than OpenSource.
+  void RestoreTableToPointInTime(v1::RestoreTableToPointInTimeRequest request,
+                                 Done<v1::RestoreTableToPointInTimeReply> done);
+
   absl::StatusOr<std::unique_ptr<ItemSource>> OpenSource(const v1::RestoringTable& table);
 
  private:
@@ -74,6 +78,8 @@ class TableBackups {
   absl::StatusOr<v1::ListBackupsReply> List(const v1::ListBackupsRequest& request, const Shows& shows);
   absl::StatusOr<v1::DeleteBackupReply> Delete(const v1::DeleteBackupRequest& request);
   absl::StatusOr<v1::RestoreTableFromBackupReply> Restore(const v1::RestoreTableFromBackupRequest& request);
+  absl::StatusOr<v1::RestoreTableToPointInTimeReply> RestoreToPoint(
+      const v1::RestoreTableToPointInTimeRequest& request);
   // The backups that are not done yet.
   absl::StatusOr<std::vector<v1::TableBackup>> Unfinished();
 

@@ -47,6 +47,9 @@ inline constexpr std::string_view kReasonConditionalCheckFailed = "CONDITIONAL_C
 // Of the operations on backups of tables, which have their own names for these (BAK-06).
 inline constexpr std::string_view kReasonTableNotFound = "TABLE_NOT_FOUND";            // NOT_FOUND
 inline constexpr std::string_view kReasonTableAlreadyExists = "TABLE_ALREADY_EXISTS";  // ALREADY_EXISTS
+inline constexpr std::string_view kReasonPointInTimeRecoveryUnavailable =
+    "POINT_IN_TIME_RECOVERY_UNAVAILABLE";                                              // FAILED_PRECONDITION
+inline constexpr std::string_view kReasonInvalidRestoreTime = "INVALID_RESTORE_TIME";  // OUT_OF_RANGE
 inline constexpr std::string_view kReasonTableInUse = "TABLE_IN_USE";                  // FAILED_PRECONDITION
 inline constexpr std::string_view kReasonBackupNotFound = "BACKUP_NOT_FOUND";          // NOT_FOUND
 inline constexpr std::string_view kReasonBackupInUse = "BACKUP_IN_USE";                // FAILED_PRECONDITION

@@ -47,8 +47,9 @@ struct WrittenGroup {
   uint64_t first_change = 0;
   uint64_t last_change = 0;
   int64_t commit_time_us = 0;
-  // Store::ingestions() of the open store.
+  // Store::ingestions() and item_ingestions() of the open store.
   int64_t ingestions = 0;
+  int64_t item_ingestions = 0;
 };
 
 struct PipelineOptions {

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 
 #include "rocksdb/env.h"
 #include "rocksdb/file_system.h"
 #include "spdlog/spdlog.h"
 #include "storage/base/limits.h"
+#include "storage/engine/commit_and_wait.h"
 #include "storage/engine/damage_owners.h"
 #include "storage/engine/key_rotation.h"
 
@@ -30,6 +32,10 @@ class DeleteExpiredTokens : public CommitUnit {
   void Apply(CommitGroup& group) override { group.tokens().DeleteExpired(kTokensDeletedAtOnce); }
   void Complete(const absl::Status&, uint64_t) override {}
 };
+
+std::string ArchiveDirectory(const DatabaseOptions& options) {
+  return options.archive_directory.empty() ? options.data_directory + "/archive" : options.archive_directory;
+}
 
 // The clocks of the options, which are for tests. A wall clock without a boot clock never jumps.
 std::shared_ptr<TimeOfDay> MakeTimeOfDay(const DatabaseOptions& options) {
@@ -62,11 +68,11 @@ StoreOptions Engine::MakeStoreOptions() {
   store.damage = damage_;
   store.compaction_pause = options_.compaction_pause;
   store.sync_closed_logs = !options_.durable;
-  if (archive_ != nullptr) {
-    store.on_logged_batch = [this](const rocksdb::WriteBatch& batch, uint32_t changes_family) {
-      archive_->AddLogged(batch, changes_family);
+  if (CommitArchive* const archive = this->archive(); archive != nullptr) {
+    store.on_logged_batch = [archive](const rocksdb::WriteBatch& batch, uint32_t changes_family) {
+      archive->AddLogged(batch, changes_family);
     };
-    store.before_opening = [this] { archive_->WriteLogged(); };
+    store.before_opening = [archive] { archive->WriteLogged(); };
   }
   store.on_opened = [this] {
     MutexLock lock(mutex_);
@@ -111,11 +117,9 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(DatabaseOptions options) {
       synced->Store(sequence);
     };
   }
-  if (engine->archive_ != nullptr) {
-    pipeline.on_written = [archive = engine->archive_.get()](WrittenGroup group) {
-      archive->Add(std::move(group));
-    };
-  }
+  pipeline.on_written = [engine = engine.get()](WrittenGroup group) {
+    if (CommitArchive* const archive = engine->archive(); archive != nullptr) archive->Add(std::move(group));
+  };
   pipeline.on_failure = [engine = engine.get()](const absl::Status& status) {
     engine->options_.log->error("a write failed; the store will be reopened error=\"{}\"", MessageOf(status));
     engine->Fail();
@@ -138,11 +142,9 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(DatabaseOptions options) {
   return engine;
 }
 
-absl::Status Engine::OpenArchive() {
-  if (options_.archive_directory.empty()) return absl::OkStatus();
-  ITEMDB_ASSIGN_OR_RETURN(const auto watermark, ReadWatermark(env(), options_.data_directory));
+std::unique_ptr<CommitArchive> Engine::MakeArchive() {
   CommitArchiveOptions archive;
-  archive.directory = options_.archive_directory;
+  archive.directory = ArchiveDirectory(options_);
   archive.environment = environment_.get();
   archive.log = options_.log;
   archive.max_queue_bytes = options_.archive_queue_bytes;
@@ -152,22 +154,50 @@ absl::Status Engine::OpenArchive() {
     ITEMDB_RETURN_IF_ERROR(View().status());
     return pipeline_->SyncNow();
   };
-  archive_ = std::make_unique<CommitArchive>(std::move(archive));
+  if (options_.archive_directory.empty()) archive.check_space = [this] { return disk_space_.CheckNow(); };
+  return std::make_unique<CommitArchive>(std::move(archive));
+}
+
+absl::Status Engine::OpenArchive() {
+  // An archive in the data directory was begun by StartArchive.
+  if (options_.archive_directory.empty() && !std::filesystem::exists(ArchiveDirectory(options_)))
+    return absl::OkStatus();
+  ITEMDB_ASSIGN_OR_RETURN(const auto watermark, ReadWatermark(env(), options_.data_directory));
+  archive_ = MakeArchive();
+  archive_pointer_ = archive_.get();
   return archive_->Open(watermark.has_value() ? watermark->database_id : std::string());
 }
 
-void Engine::TellArchive(const Recovered& recovered) {
+absl::Status Engine::StartArchive() {
+  if (archive() != nullptr) return absl::OkStatus();
+  archive_ = MakeArchive();
+  absl::Status started = archive_->Open(database_id_);
+  if (started.ok()) {
+    // In the pipeline nothing is written meanwhile: its own group is the first that the archive gets.
+    const auto start = [this](CommitGroup& group) -> absl::Status {
+      ITEMDB_ASSIGN_OR_RETURN(const auto view, View());
+      TellArchive(*view->store(), view->change_sequence(), group.commit_time_us());
+      return absl::OkStatus();
+    };
+    started = CommitAndWait(*this, start).status();
+  }
+  if (archive() != nullptr) return absl::OkStatus();
+  archive_.reset();
+  return started;
+}
+
+void Engine::TellArchive(const Store& store, uint64_t change, int64_t commit_time_us) {
   StorePosition position;
-  position.database_id = recovered.watermark.database_id;
-  rocksdb::DB& db = *recovered.start.store->db();
-  if (const rocksdb::Status known = db.GetDbIdentity(position.store_id); !known.ok()) {
+  position.database_id = database_id_;
+  if (const rocksdb::Status known = store.db()->GetDbIdentity(position.store_id); !known.ok()) {
     options_.log->error("the archive cannot be used for restoring: the store has no identity error=\"{}\"",
                         known.ToString());
   }
-  position.sequence = db.GetLatestSequenceNumber();
-  position.change = recovered.start.next_sequence - 1;
-  position.commit_time_us = recovered.start.last_commit_time_us;
+  position.sequence = store.db()->GetLatestSequenceNumber();
+  position.change = change;
+  position.commit_time_us = commit_time_us;
   archive_->Opened(position);
+  archive_pointer_ = archive_.get();
 }
 
 std::shared_ptr<const Catalog> Engine::MakeCatalog(const std::vector<std::shared_ptr<Table>>& recovered) {
@@ -203,7 +233,10 @@ bool Engine::CloseReleasedStore() {
 }
 
 void Engine::Install(Recovered recovered) {
-  if (archive_ != nullptr) TellArchive(recovered);
+  if (archive() != nullptr) {
+    TellArchive(*recovered.start.store, recovered.start.next_sequence - 1,
+                recovered.start.last_commit_time_us);
+  }
   recovered.start.store = CloseOnMaintenanceThread(std::move(recovered.start.store));
   watermark_sequence_ = recovered.watermark.sequence;
   trim_horizon_.Reset(recovered.changes_start);
@@ -232,7 +265,7 @@ Engine::~Engine() {
     options_.log->error("the watermark could not be written error=\"{}\"", MessageOf(kept));
   }
   if (const auto view = View(); view.ok()) LogDamage(**view);
-  if (archive_ != nullptr) archive_->Stop();
+  if (archive() != nullptr) archive()->Stop();
   pipeline_.reset();
   while (!CloseReleasedStore()) {
     MutexLock lock(mutex_);

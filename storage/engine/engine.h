@@ -102,7 +102,10 @@ class Engine {
   void EndCheck() { checking_ = false; }
   bool is_checking() const { return checking_; }
   // Null without an archive. Thread-safe, but for what the engine alone calls.
-  CommitArchive* archive() const { return archive_.get(); }
+  CommitArchive* archive() const { return archive_pointer_; }
+  // Begins an archive, in the data directory unless the options name another, if there is none. On the DDL
+  // thread. Errors as CommitArchive::Open.
+  absl::Status StartArchive();
   // One call about backups at a time. False: another one runs.
   [[nodiscard]] bool TryBeginBackupCall() { return !in_backup_call_.exchange(true); }
   void EndBackupCall() { in_backup_call_ = false; }
@@ -135,10 +138,11 @@ class Engine {
   Engine(DatabaseOptions options, std::unique_ptr<Environment> environment,
          std::unique_ptr<DirectoryLock> lock);
   StoreOptions MakeStoreOptions();
+  std::unique_ptr<CommitArchive> MakeArchive();
   // Opens the archive, if there is to be one. Errors as CommitArchive::Open.
   absl::Status OpenArchive();
-  // Tells the archive which store was opened, and where it is.
-  void TellArchive(const Recovered& recovered);
+  // Tells the archive which store is open, and where it is.
+  void TellArchive(const Store& store, uint64_t change, int64_t commit_time_us);
   void Install(Recovered recovered);
   // Returns a pointer to `store`. When its last copy is dropped, perhaps by a request's thread, the store is
   // not closed there but by CloseReleasedStore: closing waits for RocksDB's background writes.
@@ -175,6 +179,8 @@ class Engine {
   std::unique_ptr<SyncedSequence> synced_sequence_;
   // Null without an archive. Outlives the pipeline, which hands it groups.
   std::unique_ptr<CommitArchive> archive_;
+  // The same, once it may be used by other threads.
+  std::atomic<CommitArchive*> archive_pointer_ = nullptr;
   std::unique_ptr<CommitPipeline> pipeline_;
   PinnedSnapshots pinned_snapshots_;
   // Stopped first, but destroyed late: other threads that still run may submit tasks.

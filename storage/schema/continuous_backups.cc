@@ -15,16 +15,24 @@ constexpr int64_t kDayMs = int64_t{24} * 60 * 60 * 1'000;
 
 int64_t NowMsOf(Engine& engine) { return engine.time_of_day().NowMicros() / 1'000; }
 
-v1::ContinuousBackupsDescription Describe(const v1::TableDescription& definition, int64_t now_ms) {
+// `archive_begin_ms`: the oldest backup that commits can be replayed on; 0 if there is none yet.
+v1::ContinuousBackupsDescription Describe(const v1::TableDescription& definition, int64_t now_ms,
+                                          int64_t archive_begin_ms) {
   v1::ContinuousBackupsDescription description;
   if (!definition.has_point_in_time_recovery()) return description;
   const v1::PointInTimeRecovery& recovery = definition.point_in_time_recovery();
   description.set_point_in_time_recovery_enabled(true);
   description.set_recovery_period_in_days(recovery.recovery_period_in_days());
   description.set_earliest_restorable_time_ms(
-      std::max(recovery.enable_time_ms(), now_ms - recovery.recovery_period_in_days() * kDayMs));
+      std::max({recovery.enable_time_ms(), now_ms - recovery.recovery_period_in_days() * kDayMs,
+                archive_begin_ms == 0 ? now_ms : archive_begin_ms}));
   description.set_latest_restorable_time_ms(std::max(recovery.enable_time_ms(), now_ms));
   return description;
+}
+
+int64_t ArchiveBeginMs(const Engine& engine) {
+  // Rounded up: what is told can be restored.
+  return engine.archive() == nullptr ? 0 : (engine.archive()->oldest_backup_time_us() + 999) / 1'000;
 }
 
 absl::Status CheckPeriod(const v1::UpdateContinuousBackupsRequest& request) {
@@ -64,7 +72,8 @@ absl::StatusOr<v1::UpdateContinuousBackupsReply> Update(Engine& engine,
   } else {
     definition.clear_point_in_time_recovery();
   }
-  *reply.mutable_continuous_backups() = Describe(definition, now_ms);
+  if (definition.has_point_in_time_recovery()) ITEMDB_RETURN_IF_ERROR(engine.StartArchive());
+  *reply.mutable_continuous_backups() = Describe(definition, now_ms, ArchiveBeginMs(engine));
   // PIT-04.
   const bool changes =
       definition.has_point_in_time_recovery() != table->definition.has_point_in_time_recovery() ||
@@ -87,13 +96,17 @@ absl::StatusOr<std::shared_ptr<const Table>> FindTableForBackups(const ReadView&
                   MakeError(absl::StatusCode::kNotFound, kReasonTableNotFound, "Table not found: " + name));
 }
 
+v1::ContinuousBackupsDescription DescribeRecovery(Engine& engine, const Table& table) {
+  return Describe(table.definition, NowMsOf(engine), ArchiveBeginMs(engine));
+}
+
 absl::StatusOr<v1::DescribeContinuousBackupsReply> DescribeContinuousBackups(
     Engine& engine, const v1::DescribeContinuousBackupsRequest& request) {
   ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
   ITEMDB_ASSIGN_OR_RETURN(auto table, FindTableForBackups(*view, request.table_name()));
   v1::DescribeContinuousBackupsReply reply;
   reply.set_change_sequence(view->change_sequence());
-  *reply.mutable_continuous_backups() = Describe(table->definition, NowMsOf(engine));
+  *reply.mutable_continuous_backups() = DescribeRecovery(engine, *table);
   return reply;
 }
 

@@ -13,6 +13,9 @@ absl::StatusOr<v1::DescribeContinuousBackupsReply> DescribeContinuousBackups(
 void UpdateContinuousBackups(Engine& engine, v1::UpdateContinuousBackupsRequest request,
                              Done<v1::UpdateContinuousBackupsReply> done);
 
+// What can be restored of `table`.
+v1::ContinuousBackupsDescription DescribeRecovery(Engine& engine, const Table& table);
+
 // Finds a table for an operation on backups, by name or ARN. NOT_FOUND (TABLE_NOT_FOUND): there is none, or
 // it is being restored.
 absl::StatusOr<std::shared_ptr<const Table>> FindTableForBackups(const ReadView& view,

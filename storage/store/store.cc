@@ -469,6 +469,7 @@ absl::Status Store::Ingest(rocksdb::ColumnFamilyHandle* family, const std::vecto
   options.verify_file_checksum = false;
   rocksdb::Status status = db_->IngestExternalFiles({ingested});
   if (!status.ok()) return FromRocksDB("cannot add files to column family " + family->GetName(), status);
+  if (family == items()) ++item_ingestions_;
   return absl::OkStatus();
 }
 

@@ -170,6 +170,8 @@ class Store {
   absl::Status Ingest(rocksdb::ColumnFamilyHandle* family, const std::vector<SortedFile>& files);
   // Ingestions begun since the store was opened.
   int64_t ingestions() const { return ingestions_; }
+  // Those of them that have added items. Counted when the items are there.
+  int64_t item_ingestions() const { return item_ingestions_; }
 
   // Writes all memtables to table files, so that the next opening finds an empty write-ahead log. Blocks.
   // CANCELLED or DEADLINE_EXCEEDED: `cancellation` or `timeout` ended the wait; what was not written stays in
@@ -243,6 +245,7 @@ class Store {
   mutable Mutex pauses_mutex_;
   std::array<CompactionPause, kFamilies> pauses_ ABSL_GUARDED_BY(pauses_mutex_);
   std::atomic<int64_t> ingestions_ = 0;
+  std::atomic<int64_t> item_ingestions_ = 0;
   const std::shared_ptr<DroppedFilter> dropped_records_ = std::make_shared<DroppedFilter>(OwnerOfRecord);
   const std::shared_ptr<DroppedFilter> dropped_collections_ =
       std::make_shared<DroppedFilter>(OwnerOfCollection);

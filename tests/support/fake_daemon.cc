@@ -163,6 +163,10 @@ class FakeDaemon::Services {
     grpc::Status DeleteBackup(Context*, const v1::DeleteBackupRequest* q, v1::DeleteBackupReply* r) override {
       return Answer(fake->delete_backup, q, r);
     }
+    grpc::Status RestoreTableToPointInTime(Context*, const v1::RestoreTableToPointInTimeRequest* q,
+                                           v1::RestoreTableToPointInTimeReply* r) override {
+      return Answer(fake->restore_table_to_point_in_time, q, r);
+    }
     grpc::Status RestoreTableFromBackup(Context*, const v1::RestoreTableFromBackupRequest* q,
                                         v1::RestoreTableFromBackupReply* r) override {
       return Answer(fake->restore_table_from_backup, q, r);

@@ -67,6 +67,8 @@ class FakeDaemon {
   Handler<v1::ListBackupsRequest, v1::ListBackupsReply> list_backups;
   Handler<v1::DeleteBackupRequest, v1::DeleteBackupReply> delete_backup;
   Handler<v1::RestoreTableFromBackupRequest, v1::RestoreTableFromBackupReply> restore_table_from_backup;
+  Handler<v1::RestoreTableToPointInTimeRequest, v1::RestoreTableToPointInTimeReply>
+      restore_table_to_point_in_time;
   Handler<v1::DescribeContinuousBackupsRequest, v1::DescribeContinuousBackupsReply>
       describe_continuous_backups;
   Handler<v1::UpdateContinuousBackupsRequest, v1::UpdateContinuousBackupsReply> update_continuous_backups;

@@ -154,6 +154,7 @@ JsonValue ArchiveToJson(const ArchiveStatus& archive) {
                          .Add("lag_ms", absl::ToInt64Milliseconds(archive.lag))
                          .Add("gaps", archive.gaps);
   if (archive.oldest_time != absl::UnixEpoch()) object.Add("oldest_time", TimeText(archive.oldest_time));
+  object.Add("needs_backup", archive.needs_backup);
   if (!archive.error.empty()) object.Add("error", archive.error);
   return object;
 }
@@ -164,6 +165,7 @@ std::string ArchiveText(const ArchiveStatus& archive) {
   text += archive.oldest_time == absl::UnixEpoch()
               ? "; no backup yet"
               : "; restores from " + TimeText(archive.oldest_time) + " on";
+  if (archive.needs_backup && archive.oldest_time != absl::UnixEpoch()) text += "; needs a new backup";
   return archive.error.empty() ? text : "FAILED; " + text;
 }
 

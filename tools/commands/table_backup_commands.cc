@@ -6,8 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "common/status_macros.h"
 #include "tools/base/exit_codes.h"
 #include "tools/base/text_table.h"
@@ -143,6 +145,27 @@ absl::Status UpdateRecovery(Context& context, const UpdateContinuousBackupsReque
   return absl::OkStatus();
 }
 
+// Prints the new table, at once or when it is ACTIVE.
+absl::Status PrintRestored(Context& context, Client& client, TableDescription table, const std::string& name,
+                           bool wait) {
+  if (wait) {
+    Progress progress(ProgressStream(context),
+                      {.doing = "restoring " + name,
+                       .unit = "items",
+                       .total = table.restore.value_or(RestoreSummary{}).items_total});
+    while (table.table_status == TableStatus::kCreating) {
+      if (table.restore.has_value()) progress.Set(table.restore->items_restored);
+      if (context.session().interrupted())
+        return absl::CancelledError("interrupted; the daemon continues to restore the table");
+      absl::SleepFor(kBackupPollInterval);
+      ITEMDB_ASSIGN_OR_RETURN(TableResult result, client.DescribeTable(name, context.Call()));
+      table = std::move(result.table);
+    }
+  }
+  PrintTable(table, context);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status RunTableBackupCreate(Context& context, const TableBackupCreateOptions& options) {
@@ -211,23 +234,32 @@ absl::Status RunTableBackupRestore(Context& context, const TableBackupRestoreOpt
     request.overrides.local_secondary_indexes.emplace();
   }
   ITEMDB_ASSIGN_OR_RETURN(TableDescription table, client.RestoreTableFromBackup(request, context.Call()));
-  if (options.wait) {
-    Progress progress(ProgressStream(context),
-                      {.doing = "restoring " + options.target_table_name,
-                       .unit = "items",
-                       .total = table.restore.value_or(RestoreSummary{}).items_total});
-    while (table.table_status == TableStatus::kCreating) {
-      if (table.restore.has_value()) progress.Set(table.restore->items_restored);
-      if (context.session().interrupted())
-        return absl::CancelledError("interrupted; the daemon continues to restore the table");
-      absl::SleepFor(kBackupPollInterval);
-      ITEMDB_ASSIGN_OR_RETURN(TableResult result,
-                              client.DescribeTable(options.target_table_name, context.Call()));
-      table = std::move(result.table);
-    }
+  return PrintRestored(context, client, std::move(table), options.target_table_name, options.wait);
+}
+
+absl::Status RunRecoveryRestore(Context& context, const RecoveryRestoreOptions& options) {
+  RestoreTableToPointInTimeRequest request{.source_table_name = options.source_table_name,
+                                           .target_table_name = options.target_table_name};
+  absl::Time time;
+  std::string error;
+  if (options.to == "latest") {
+    request.use_latest_restorable_time = true;
+  } else if (absl::SimpleAtoi(options.to, &request.change_sequence) && request.change_sequence > 0) {
+  } else if (absl::ParseTime(absl::RFC3339_full, options.to, &time, &error)) {
+    request.restore_time = time;
+  } else {
+    return UsageError(
+        "--to must be latest, the number of a change, or a time with its offset such as "
+        "2026-11-25T14:30:00Z; it is \"" +
+        options.to + "\"");
   }
-  PrintTable(table, context);
-  return absl::OkStatus();
+  if (options.without_indexes) {
+    request.overrides.global_secondary_indexes.emplace();
+    request.overrides.local_secondary_indexes.emplace();
+  }
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  ITEMDB_ASSIGN_OR_RETURN(TableDescription table, client.RestoreTableToPointInTime(request, context.Call()));
+  return PrintRestored(context, client, std::move(table), options.target_table_name, options.wait);
 }
 
 absl::Status RunRecoveryEnable(Context& context, const RecoveryOptions& options) {
@@ -348,6 +380,29 @@ void RegisterTableBackupCommands(CommandTable& table) {
                               {"itemctl pitr disable music -o json", "for programs"}}},
                 [disable](Context& context) { return RunRecoveryDisable(context, *disable); });
   command->add_option(std::string(kTableName), disable->table_name, "The table's name")->required();
+
+  auto point = std::make_shared<RecoveryRestoreOptions>();
+  command = table.Add(
+      group,
+      {.name = "restore",
+       .summary = "Make a new table of another as it was after an earlier commit",
+       .details = "The table must have point-in-time recovery. itemd makes the database as it was then in a "
+                  "folder of its data directory, which needs its space.",
+       .examples =
+           {{"itemctl pitr enable music && itemctl pitr restore music music-now --wait", "as it is now"},
+            {"itemctl pitr enable music && itemctl pitr restore music music-before --to latest -o json",
+             "for programs"}}},
+      [point](Context& context) { return RunRecoveryRestore(context, *point); });
+  command->add_option(std::string(kTableName), point->source_table_name, "The table's name")->required();
+  command->add_option("TARGET", point->target_table_name, "The new table's name")->required();
+  command
+      ->add_option(
+          "--to", point->to,
+          "latest; the number of a change; or a time such as 2026-11-25T14:30:00Z: the last commit that "
+          "is not later. Default: latest")
+      ->type_name("POINT");
+  command->add_flag("--without-indexes", point->without_indexes, "Make the table without its indexes");
+  command->add_flag("--wait", point->wait, "Wait until the table is ACTIVE");
 
   auto status = std::make_shared<RecoveryOptions>();
   command = table.Add(group,

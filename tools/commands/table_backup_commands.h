@@ -53,6 +53,19 @@ struct RecoveryOptions {
   int32_t days = 0;
 };
 
+struct RecoveryRestoreOptions {
+  std::string source_table_name;
+  std::string target_table_name;
+  // "latest", the number of a change, or a time.
+  std::string to = "latest";
+  bool without_indexes = false;
+  // Wait until the table is ACTIVE.
+  bool wait = false;
+};
+
+// Prints the new table.
+absl::Status RunRecoveryRestore(Context& context, const RecoveryRestoreOptions& options);
+
 // Each prints whether point-in-time recovery is on.
 absl::Status RunRecoveryEnable(Context& context, const RecoveryOptions& options);
 absl::Status RunRecoveryDisable(Context& context, const RecoveryOptions& options);

@@ -327,6 +327,8 @@ struct ArchiveStatus {
   int64_t gaps = 0;
   // The oldest backup that commits can be replayed on.
   absl::Time oldest_time = absl::UnixEpoch();
+  // A backup is being made, without which commits of now cannot be restored.
+  bool needs_backup = false;
   // Why the archive or its backups cannot be written; empty if they can.
   std::string error = {};
 };

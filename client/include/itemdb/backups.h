@@ -79,6 +79,21 @@ struct RestoreTableFromBackupRequest {
   RestoreOverrides overrides = {};
 };
 
+// Exactly one of the three points must be given.
+struct RestoreTableToPointInTimeRequest {
+  // The name or ARN of the source table.
+  std::string source_table_name;
+  // A name that no table has.
+  std::string target_table_name;
+  // The last commit that is not later.
+  std::optional<absl::Time> restore_time = std::nullopt;
+  // The last commit before the call.
+  bool use_latest_restorable_time = false;
+  // This change, which must be the last one of its commit; 0: not given.
+  uint64_t change_sequence = 0;
+  RestoreOverrides overrides = {};
+};
+
 struct UpdateContinuousBackupsRequest {
   std::string table_name;
   bool point_in_time_recovery_enabled = false;

@@ -252,6 +252,12 @@ class ITEMDB_EXPORT Client {
   // BACKUP_IN_USE): the target, or another table from the same backup, is being restored.
   absl::StatusOr<TableDescription> RestoreTableFromBackup(const RestoreTableFromBackupRequest& request,
                                                           CallOptions options = {}) const;
+  // Makes a new table of another as it was after an earlier commit; otherwise as RestoreTableFromBackup.
+  // NOT_FOUND (TABLE_NOT_FOUND): no such source table. FAILED_PRECONDITION
+  // (POINT_IN_TIME_RECOVERY_UNAVAILABLE): its point-in-time recovery is off. OUT_OF_RANGE
+  // (INVALID_RESTORE_TIME): the time is outside of what can be restored.
+  absl::StatusOr<TableDescription> RestoreTableToPointInTime(const RestoreTableToPointInTimeRequest& request,
+                                                             CallOptions options = {}) const;
   // Whether point-in-time recovery of a table is on. NOT_FOUND (TABLE_NOT_FOUND): no such table.
   absl::StatusOr<ContinuousBackupsResult> DescribeContinuousBackups(const std::string& table_name,
                                                                     CallOptions options = {}) const;

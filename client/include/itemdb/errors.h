@@ -10,6 +10,9 @@
 //                                                   the same, of an operation on backups of tables
 //   ALREADY_EXISTS       RESOURCE_IN_USE, TABLE_ALREADY_EXISTS
 //                                                   the table exists already
+//   OUT_OF_RANGE         INVALID_RESTORE_TIME       the point is outside of what can be restored
+//   FAILED_PRECONDITION  POINT_IN_TIME_RECOVERY_UNAVAILABLE
+//                                                   point-in-time recovery of the table is off
 //   FAILED_PRECONDITION  TABLE_IN_USE, BACKUP_IN_USE
 //                                                   the table is being restored, or is restored from the
 //                                                   backup

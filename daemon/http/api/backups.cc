@@ -57,6 +57,18 @@ absl::StatusOr<v1::RestoreTableFromBackupRequest> ReadRestoreTableFromBackup(con
   return request;
 }
 
+absl::StatusOr<v1::RestoreTableToPointInTimeRequest> ReadRestoreTableToPointInTime(const JsonObject& object) {
+  v1::RestoreTableToPointInTimeRequest request;
+  request.set_source_table_name(std::string(TextOf(object, "SourceTableName")));
+  request.set_source_table_arn(std::string(TextOf(object, "SourceTableArn")));
+  request.set_target_table_name(std::string(TextOf(object, "TargetTableName")));
+  if (const auto time = MillisecondsOf(object, "RestoreDateTime"); time.has_value())
+    request.set_restore_time_ms(*time);
+  request.set_use_latest_restorable_time(FlagOf(object, "UseLatestRestorableTime"));
+  ReadRestoreOverrides(object, request.mutable_overrides());
+  return request;
+}
+
 absl::StatusOr<v1::DescribeContinuousBackupsRequest> ReadDescribeContinuousBackups(const JsonObject& object) {
   v1::DescribeContinuousBackupsRequest request;
   request.set_table_name(std::string(TextOf(object, "TableName")));
@@ -176,7 +188,8 @@ void WriteBackups(const v1::ListBackupsReply& reply, JsonWriter* writer) {
     writer->Name("LastEvaluatedBackupArn").String(reply.last_evaluated_backup_arn());
 }
 
-void WriteRestored(const v1::RestoreTableFromBackupReply& reply, JsonWriter* writer) {
+template <typename Reply>
+void WriteRestored(const Reply& reply, JsonWriter* writer) {
   writer->Name("TableDescription");
   WriteTableDescription(reply.table(), writer);
 }
@@ -227,8 +240,12 @@ void DeleteBackup(JsonCall call) {
                   WriteBackup<v1::DeleteBackupReply>>(std::move(call));
 }
 void RestoreTableFromBackup(JsonCall call) {
-  HandleOperation<ReadRestoreTableFromBackup, &Database::RestoreTableFromBackup, WriteRestored>(
-      std::move(call));
+  HandleOperation<ReadRestoreTableFromBackup, &Database::RestoreTableFromBackup,
+                  WriteRestored<v1::RestoreTableFromBackupReply>>(std::move(call));
+}
+void RestoreTableToPointInTime(JsonCall call) {
+  HandleOperation<ReadRestoreTableToPointInTime, &Database::RestoreTableToPointInTime,
+                  WriteRestored<v1::RestoreTableToPointInTimeReply>>(std::move(call));
 }
 void DescribeContinuousBackups(JsonCall call) {
   HandleOperation<ReadDescribeContinuousBackups, &Database::DescribeContinuousBackups,

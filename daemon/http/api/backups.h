@@ -10,6 +10,7 @@ void DescribeBackup(JsonCall call);
 void ListBackups(JsonCall call);
 void DeleteBackup(JsonCall call);
 void RestoreTableFromBackup(JsonCall call);
+void RestoreTableToPointInTime(JsonCall call);
 void DescribeContinuousBackups(JsonCall call);
 void UpdateContinuousBackups(JsonCall call);
 

@@ -57,6 +57,8 @@ constexpr JsonOperation kOperations[] = {
     {"DescribeBackup", Role::kRead, Scope::kTables, &kDescribeBackupInput, json::DescribeBackup},
     {"ListBackups", Role::kRead, Scope::kTableNames, &kListBackupsInput, json::ListBackups},
     {"DeleteBackup", Role::kAdmin, Scope::kTables, &kDeleteBackupInput, json::DeleteBackup},
+    {"RestoreTableToPointInTime", Role::kAdmin, Scope::kTables, &kRestoreTableToPointInTimeInput,
+     json::RestoreTableToPointInTime},
     {"RestoreTableFromBackup", Role::kAdmin, Scope::kTables, &kRestoreTableFromBackupInput,
      json::RestoreTableFromBackup},
     {"ListExports", Role::kRead, Scope::kNothing, &kListExportsInput, json::ListExports},

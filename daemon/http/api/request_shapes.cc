@@ -453,6 +453,19 @@ constexpr ShapeMember kRestoreTableFromBackupInputMembers[] = {
     {"SSESpecificationOverride", &kSSESpecification},
     {"TargetTableName", &kTableName, true},
     {"VectorIndexOverride", &kVectors}};
+constexpr ShapeMember kRestoreTableToPointInTimeInputMembers[] = {
+    {"BillingModeOverride", &kBillingMode},
+    {"GlobalSecondaryIndexOverride", &kGlobalSecondaryIndexList},
+    {"LocalSecondaryIndexOverride", &kLocalSecondaryIndexList},
+    {"OnDemandThroughputOverride", &kOnDemandThroughput},
+    {"ProvisionedThroughputOverride", &kProvisionedThroughput},
+    {"RestoreDateTime", &kTimestamp},
+    {"SSESpecificationOverride", &kSSESpecification},
+    {"SourceTableArn", &kTableArn},
+    {"SourceTableName", &kTableName},
+    {"TargetTableName", &kTableName, true},
+    {"UseLatestRestorableTime", &kAnyBoolean},
+    {"VectorIndexOverride", &kVectors}};
 
 // ---- features that are not offered: the requests that ask whether they are on
 
@@ -533,6 +546,7 @@ constexpr Shape kDescribeBackupInput = Structure(kDescribeBackupInputMembers);
 constexpr Shape kListBackupsInput = Structure(kListBackupsInputMembers);
 constexpr Shape kDeleteBackupInput = Structure(kDeleteBackupInputMembers);
 constexpr Shape kRestoreTableFromBackupInput = Structure(kRestoreTableFromBackupInputMembers);
+constexpr Shape kRestoreTableToPointInTimeInput = Structure(kRestoreTableToPointInTimeInputMembers);
 constexpr Shape kListExportsInput = Structure(kListExportsInputMembers);
 constexpr Shape kListImportsInput = Structure(kListImportsInputMembers);
 constexpr Shape kDescribeContributorInsightsInput = Structure(kDescribeContributorInsightsInputMembers);

@@ -91,6 +91,7 @@ extern const Shape kDescribeBackupInput;
 extern const Shape kListBackupsInput;
 extern const Shape kDeleteBackupInput;
 extern const Shape kRestoreTableFromBackupInput;
+extern const Shape kRestoreTableToPointInTimeInput;
 extern const Shape kListExportsInput;
 extern const Shape kListImportsInput;
 extern const Shape kDescribeContributorInsightsInput;

@@ -228,7 +228,7 @@ class Machine {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
       status = database.GetStatus().archive();
       ASSERT_LT(std::chrono::steady_clock::now(), until) << status.DebugString();
-    } while (status.change_sequence() < last || status.oldest_time_us() == 0);
+    } while (status.change_sequence() < last || status.oldest_time_us() == 0 || status.needs_backup());
     for (int i = 0; i < 4; ++i) {
       RestoreOptions options;
       options.backup_directory = root_ + "/backups";

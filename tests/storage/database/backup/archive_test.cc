@@ -89,7 +89,7 @@ class ArchiveTest : public ::testing::Test {
     const uint64_t last = (*database_)->GetStatus().change_sequence();
     for (int i = 0; i < 3000; ++i) {
       const v1::ArchiveStatus status = Status();
-      if (status.change_sequence() >= last && status.oldest_time_us() != 0) return;
+      if (status.change_sequence() >= last && status.oldest_time_us() != 0 && !status.needs_backup()) return;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     FAIL() << Status().DebugString();
@@ -323,6 +323,38 @@ TEST_F(ArchiveTest, AnIndexThatWasBuiltMeanwhileIsWhole) {
   other.CheckIsClean();
 }
 
+// Its items are in no commit group.
+TEST_F(ArchiveTest, ATableThatWasLoadedFromFilesIsRestored) {
+  CreateTable();
+  AwaitArchive();
+  for (int i = 0; i < 50; ++i) Put("a", i);
+  v1::CreateBackupRequest backup;
+  backup.set_table_name("Things");
+  backup.set_backup_name("one");
+  const auto made =
+      Await<v1::CreateBackupReply>([&](auto done) { (*database_)->CreateBackup(backup, std::move(done)); });
+  ASSERT_TRUE(made.ok()) << made.status();
+  const uint64_t before = Put("a", 50);
+  const State state_before = States().rbegin()->second;
+  v1::RestoreTableFromBackupRequest request;
+  request.set_target_table_name("Loaded");
+  request.set_backup_arn(made->backup().backup_arn());
+  ASSERT_TRUE(Await<v1::RestoreTableFromBackupReply>([&](auto done) {
+                (*database_)->RestoreTableFromBackup(request, std::move(done));
+              }).ok());
+  AwaitIndexes(**database_, "Loaded");
+  Put("a", 51);
+  AwaitArchive();
+  const auto restored = Restore();
+  ASSERT_TRUE(restored.ok()) << restored.status();
+  TestDatabase other(RestoredOptions());
+  EXPECT_EQ(ScanAll(other, ScanRequest("Loaded")), ScanAll(*database_, ScanRequest("Loaded")));
+  EXPECT_THAT(ScanAll(other, ScanRequest("Loaded")), SizeIs(50));
+  EXPECT_THAT(ScanAll(other, ScanRequest("Things")), SizeIs(52));
+  other.CheckIsClean();
+  ExpectRestored(before, state_before);
+}
+
 TEST_F(ArchiveTest, AnotherDatabaseIsRefused) {
   CreateTable();
   AwaitArchive();
@@ -425,6 +457,153 @@ TEST_F(ArchiveTest, WhatIsOlderThanTheWindowIsDeleted) {
   EXPECT_EQ(ReasonOf(RestoreTo(3).status()), kReasonRestorePointUnknown);
   EXPECT_LT(Segments().size(), 14u);
 }
+
+// RestoreTableToPointInTime, of databases with and without an archive directory.
+class PointInTimeTest : public ArchiveTest, public ::testing::WithParamInterface<bool> {
+ protected:
+  PointInTimeTest() {
+    database_.reset();
+    fs::remove_all(directory_.path() + "/data");
+    fs::remove_all(archive_);
+    fs::remove_all(backups_);
+    Open();
+    CreateTable();
+  }
+  DatabaseOptions Options() override {
+    DatabaseOptions options = ArchiveTest::Options();
+    if (!GetParam()) options.archive_directory.clear();
+    if (!GetParam()) options.backup_directory.clear();
+    return options;
+  }
+  void EnableRecovery() {
+    v1::UpdateContinuousBackupsRequest request;
+    request.set_table_name("Things");
+    request.set_point_in_time_recovery_enabled(true);
+    const auto enabled = Await<v1::UpdateContinuousBackupsReply>(
+        [&](auto done) { (*database_)->UpdateContinuousBackups(request, std::move(done)); });
+    ASSERT_TRUE(enabled.ok()) << enabled.status();
+    AwaitArchive();
+  }
+  v1::ContinuousBackupsDescription Recovery() {
+    v1::DescribeContinuousBackupsRequest request;
+    request.set_table_name("Things");
+    const auto described = (*database_)->DescribeContinuousBackups(request);
+    EXPECT_TRUE(described.ok()) << described.status();
+    return described.ok() ? described->continuous_backups() : v1::ContinuousBackupsDescription();
+  }
+  static v1::RestoreTableToPointInTimeRequest RestoreRequest(const std::string& target) {
+    v1::RestoreTableToPointInTimeRequest request;
+    request.set_source_table_name("Things");
+    request.set_target_table_name(target);
+    return request;
+  }
+  absl::Status RestoreTable(const v1::RestoreTableToPointInTimeRequest& request) {
+    ITEMDB_RETURN_IF_ERROR(Await<v1::RestoreTableToPointInTimeReply>([&](auto done) {
+                             (*database_)->RestoreTableToPointInTime(request, std::move(done));
+                           }).status());
+    AwaitIndexes(**database_, request.target_table_name());
+    return absl::OkStatus();
+  }
+  void ExpectTable(const std::string& name, const State& state) {
+    EXPECT_THAT(ScanAll(*database_, ScanRequest(name)), UnorderedElementsAreArray(ItemsOf(state))) << name;
+    EXPECT_FALSE(fs::exists(database_->options().data_directory + "/point-in-time"));
+    database_->CheckIsClean();
+  }
+};
+
+TEST_P(PointInTimeTest, ATableIsRestoredToAnyCommitBesideItself) {  // PIT-07, PIT-13, PIT-20
+  for (int i = 0; i < 20; ++i) Put("before", i);
+  EnableRecovery();
+  WritersOfArchive(*database_, Repetitions(50), 7).Join();
+  const std::map<uint64_t, State> states = States();
+  const uint64_t enabled = 22;
+  std::mt19937_64 random(8);
+  for (int i = 0; i < 4; ++i) {
+    auto chosen =
+        std::next(states.lower_bound(enabled), static_cast<int64_t>(random() % (states.size() - enabled)));
+    if (chosen == states.end()) --chosen;
+    SCOPED_TRACE("change " + std::to_string(chosen->first));
+    v1::RestoreTableToPointInTimeRequest request = RestoreRequest("Restored" + std::to_string(i));
+    request.set_change_sequence(chosen->first);
+    const absl::Status restored = RestoreTable(request);
+    ASSERT_TRUE(restored.ok()) << restored;
+    ExpectTable(request.target_table_name(), chosen->second);
+    // The restored items are in no commit group: the next backup has them.
+    AwaitArchive();
+  }
+  v1::RestoreTableToPointInTimeRequest request = RestoreRequest("Latest");
+  request.set_use_latest_restorable_time(true);
+  ASSERT_TRUE(RestoreTable(request).ok());
+  ExpectTable("Latest", states.rbegin()->second);
+}
+
+TEST_P(PointInTimeTest, ATimeIsTheLastCommitThatIsNotLater) {  // PIT-20
+  EnableRecovery();
+  for (int i = 0; i < 5; ++i) Put("a", i);
+  const State before = States().rbegin()->second;
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  const int64_t between_ms = NowMicros() / 1'000;
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  Put("a", 5);
+  v1::RestoreTableToPointInTimeRequest request = RestoreRequest("Earlier");
+  request.set_restore_time_ms(between_ms);
+  const absl::Status restored = RestoreTable(request);
+  ASSERT_TRUE(restored.ok()) << restored;
+  ExpectTable("Earlier", before);
+}
+
+TEST_P(PointInTimeTest, WhatCannotBeRestoredIsRefused) {  // PIT-07, PIT-08, PIT-09
+  v1::RestoreTableToPointInTimeRequest request = RestoreRequest("Other");
+  request.set_use_latest_restorable_time(true);
+  EXPECT_EQ(ReasonOf(RestoreTable(request)), kReasonPointInTimeRecoveryUnavailable);
+  EnableRecovery();
+  request.set_restore_time_ms(NowMicros() / 1'000);
+  EXPECT_THAT(RestoreTable(request), IsInvalid("Both RestoreDateTime and UseLatestRestorableTime"));
+  request.set_use_latest_restorable_time(false);
+  request.set_restore_time_ms(Recovery().earliest_restorable_time_ms() - 1);
+  EXPECT_EQ(ReasonOf(RestoreTable(request)), kReasonInvalidRestoreTime);
+  request.set_restore_time_ms(NowMicros() / 1'000 + 60'000);
+  EXPECT_EQ(ReasonOf(RestoreTable(request)), kReasonInvalidRestoreTime);
+  request.clear_restore_time_ms();
+  EXPECT_THAT(RestoreTable(request), IsInvalid("Either one of RestoreDateTime or UseLatestRestorableTime"));
+  request.set_use_latest_restorable_time(true);
+  request.set_target_table_name("Things");
+  EXPECT_EQ(ReasonOf(RestoreTable(request)), kReasonTableAlreadyExists);
+  request.set_target_table_name("Other");
+  request.set_source_table_name("Nothing");
+  EXPECT_EQ(ReasonOf(RestoreTable(request)), kReasonTableNotFound);
+  request.clear_source_table_name();
+  EXPECT_THAT(RestoreTable(request), IsInvalid("The parameter 'TableName' is required"));
+  // Behind the end of the archive: found out in the background, and nothing is left.
+  request = RestoreRequest("Other");
+  request.set_change_sequence(99'999);
+  ASSERT_TRUE(RestoreTable(request).ok());
+  v1::DescribeTableRequest describe;
+  describe.set_table_name("Other");
+  for (int i = 0; i < 3000 && (*database_)->DescribeTable(describe).ok(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_TRUE(absl::IsNotFound((*database_)->DescribeTable(describe).status()));
+}
+
+// Without --archive-directory, point-in-time recovery begins an archive in the data directory.
+TEST_P(PointInTimeTest, TheArchiveGoesOnAfterARestart) {
+  EXPECT_EQ((*database_)->GetStatus().has_archive(), GetParam());
+  EnableRecovery();
+  const uint64_t first = Put("a", 1);
+  const State state = States().rbegin()->second;
+  Open();
+  ASSERT_TRUE((*database_)->GetStatus().has_archive());
+  EXPECT_EQ(Status().gaps(), 0);
+  Put("a", 2);
+  AwaitArchive();
+  v1::RestoreTableToPointInTimeRequest request = RestoreRequest("Earlier");
+  request.set_change_sequence(first);
+  const absl::Status restored = RestoreTable(request);
+  ASSERT_TRUE(restored.ok()) << restored;
+  ExpectTable("Earlier", state);
+}
+
+INSTANTIATE_TEST_SUITE_P(Archive, PointInTimeTest, ::testing::Bool());
 
 class EncryptedArchiveTest : public ArchiveTest {
  protected:

@@ -1,0 +1,128 @@
+#include "storage/point_in_time.h"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "storage/backup/backup_operations.h"
+#include "storage/encryption/environment.h"
+#include "storage/restore.h"
+#include "storage/store/keyspace.h"
+#include "storage/store/store.h"
+#include "storage/values/stored_record.h"
+
+namespace itemdb::storage {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The store is read once, from the first item to the last.
+constexpr size_t kReadCacheBytes = 16 << 20;
+constexpr size_t kReadMemtableBytes = 8 << 20;
+constexpr size_t kSourceReadAheadBytes = 2 << 20;
+
+// The folder that is restored into; deleted with all that is in it.
+class RestoredFolder {
+ public:
+  explicit RestoredFolder(const Engine& engine) : path_(engine.options().data_directory + "/point-in-time") {}
+  ~RestoredFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  RestoredFolder(const RestoredFolder&) = delete;
+  RestoredFolder& operator=(const RestoredFolder&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  const std::string path_;
+};
+
+class PointInTimeSource : public ItemSource {
+ public:
+  PointInTimeSource(const Engine& engine, uint64_t storage_id)
+      : folder_(engine), environment_(/*file_system=*/nullptr), storage_id_(storage_id) {}
+
+  absl::Status Open(const EncryptionKeys& keys, const std::shared_ptr<spdlog::logger>& log) {
+    ITEMDB_RETURN_IF_ERROR(environment_.Open(folder_.path(), keys));
+    StoreOptions options;
+    options.path = folder_.path() + "/rocksdb";
+    options.env = environment_.env();
+    options.log = log;
+    options.block_cache_bytes = kReadCacheBytes;
+    options.memtable_bytes = kReadMemtableBytes;
+    ITEMDB_ASSIGN_OR_RETURN(store_, Store::Open(options));
+    rocksdb::ReadOptions read;
+    read.total_order_seek = true;
+    read.fill_cache = false;
+    read.readahead_size = kSourceReadAheadBytes;
+    items_.emplace(*store_, Keyspace(store_->items(), storage_id_), read);
+    items_->SeekToFirst();
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<bool> Next(Item* item) override {
+    if (std::exchange(has_begun_, true) && items_->Valid()) items_->Next();
+    if (!items_->Valid()) {
+      if (items_->status().ok()) return false;
+      return FromRocksDB("cannot read the restored table", items_->status());
+    }
+    const std::optional<StoredRecord> record = DecodeRecord(storage_id_, items_->key(), items_->value());
+    if (!record.has_value()) return DataLossError("an item of the restored table is damaged");
+    *item = {.key = items_->key(), .size = record->item_size, .item = record->payload};
+    return true;
+  }
+
+  const std::string& path() const { return folder_.path(); }
+
+ private:
+  // In the order of their construction: the iterator goes before its store, the store before its files.
+  const RestoredFolder folder_;
+  Environment environment_;
+  const uint64_t storage_id_;
+  std::shared_ptr<Store> store_;
+  std::optional<KeyspaceIterator> items_;
+  bool has_begun_ = false;
+};
+
+absl::Status CheckRoomForRestore(const Engine& engine, const std::string& directory) {
+  ITEMDB_ASSIGN_OR_RETURN(const v1::ListDatabaseBackupsReply backups, ListBackups(engine));
+  uint64_t needed = engine.options().free_space_floor_bytes;
+  if (!backups.backups().empty()) needed += static_cast<uint64_t>(backups.backups().rbegin()->size_bytes());
+  const uint64_t free = engine.disk_space().FreeBytes();
+  if (free >= needed) return absl::OkStatus();
+  return MakeError(absl::StatusCode::kResourceExhausted, kReasonDiskFull,
+                   "restoring to a point in time needs " + std::to_string(needed) + " free bytes at " +
+                       directory + ", which has " + std::to_string(free));
+}
+
+}  // namespace
+
+void DeleteUnfinishedPointInTime(const Engine& engine) { const RestoredFolder folder(engine); }
+
+absl::StatusOr<std::unique_ptr<ItemSource>> OpenPointInTimeSource(Engine& engine,
+                                                                  const v1::RestoringTable& table) {
+  CommitArchive* const archive = engine.archive();
+  if (archive == nullptr) {
+    return MakeError(absl::StatusCode::kOutOfRange, kReasonRestorePointUnknown,
+                     "there is no archive of commits any more");
+  }
+  ITEMDB_RETURN_IF_ERROR(archive->WriteNow());
+  DeleteUnfinishedPointInTime(engine);
+  ITEMDB_RETURN_IF_ERROR(CheckRoomForRestore(engine, engine.options().data_directory));
+  auto source = std::make_unique<PointInTimeSource>(engine, table.source_storage_id());
+  RestoreOptions restore;
+  restore.backup_directory = BackupDirectoryOf(engine);
+  restore.archive_directory = archive->directory();
+  restore.data_directory = source->path();
+  if (table.to_change() != 0) restore.to_change = table.to_change();
+  if (table.to_time_us() != 0) restore.to_time_us = table.to_time_us();
+  restore.encryption_keys = engine.environment().keys();
+  restore.log = engine.options().log;
+  ITEMDB_RETURN_IF_ERROR(RestoreDatabase(restore).status());
+  ITEMDB_RETURN_IF_ERROR(source->Open(restore.encryption_keys, restore.log));
+  return source;
+}
+
+}  // namespace itemdb::storage

@@ -1,0 +1,24 @@
+// The items of a table as it was after an earlier commit, for a table that is restored from them.
+#pragma once
+
+#include <memory>
+
+#include "itemdb/v1/backups.pb.h"
+#include "storage/engine/engine.h"
+#include "storage/loading/item_source.h"
+
+namespace itemdb::storage {
+
+// Restores the database to the commit that `table` names (its to_change, or to_time_us) in the folder
+// `point-in-time` of the data directory, and reads the table with its source_storage_id there. The folder is
+// deleted with the source. Blocks; one source at a time.
+//
+// RESOURCE_EXHAUSTED (DISK_FULL): the data directory has not the space above its free-space floor. DATA_LOSS:
+// a backup or the archive is damaged. Otherwise errors as RestoreDatabase.
+absl::StatusOr<std::unique_ptr<ItemSource>> OpenPointInTimeSource(Engine& engine,
+                                                                  const v1::RestoringTable& table);
+
+// Deletes what a restore has left that was killed.
+void DeleteUnfinishedPointInTime(const Engine& engine);
+
+}  // namespace itemdb::storage

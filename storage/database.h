@@ -96,9 +96,10 @@ class Database {
 
   // ---- backups of tables ----
 
-  // As itemdb.v1.Backups says (BAK-01..21, PIT-01..06, PIT-09..19), with its errors. A backup is of one change sequence.
-  // CreateBackup and RestoreTableFromBackup are answered while their work goes on, but for small backups;
-  // what the end of the process interrupts is a whole backup or none, and a table that is restored anew.
+  // As itemdb.v1.Backups says (BAK-01..21, PIT-01..06, PIT-09..19), with its errors. A backup is of one
+  // change sequence. CreateBackup and RestoreTableFromBackup are answered while their work goes on, but for
+  // small backups; what the end of the process interrupts is a whole backup or none, and a table that is
+  // restored anew.
   void CreateBackup(v1::CreateBackupRequest request, Done<v1::CreateBackupReply> done);
   void DescribeBackup(v1::DescribeBackupRequest request, Done<v1::DescribeBackupReply> done);
   // With `shows` only backups of the tables for whose names it returns true.

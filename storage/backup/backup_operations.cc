@@ -26,8 +26,9 @@ absl::StatusOr<BackupDirectory> OpenDirectoryOf(const Engine& engine) {
                                engine.options().backup_bytes_per_second);
 }
 
-// RocksDB looks at its table files first and at its log later. Files that an index build adds in between
-// would be missing, while the log says that the index has them: then the backup is deleted and made again.
+// RocksDB looks at its table files first and at its log later. Files that an index build or a restore adds in
+// between would be missing, while the log says that the index has them: then the backup is deleted and made
+// again.
 absl::StatusOr<v1::DatabaseBackup> CreateWithoutIngestions(BackupDirectory& directory, const Store& store,
                                                            const v1::DatabaseBackup& about,
                                                            const std::function<bool()>& stops) {
@@ -38,8 +39,9 @@ absl::StatusOr<v1::DatabaseBackup> CreateWithoutIngestions(BackupDirectory& dire
     if (store.ingestions() == before) return backup;
     ITEMDB_RETURN_IF_ERROR(directory.Delete(backup.backup_id()));
   }
-  return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
-                   "no backup was made: an index is being built; try again when it is done", 1000);
+  return MakeError(
+      absl::StatusCode::kUnavailable, kReasonUnavailable,
+      "no backup was made: an index is being built or a table restored; try again when that is done", 1000);
 }
 
 }  // namespace

@@ -187,6 +187,13 @@ absl::StatusOr<std::unique_ptr<TableBackupDirectory>> TableBackupDirectory::Open
             (is_in_use ? " (does another itemd use it?)"
                        : "; under systemd the unit must allow it: ReadWritePaths=" + backup_directory));
   }
+  // A power cut must not take the folder away from backups that are made later. The parent may belong to
+  // somebody else, and be unreadable.
+  (void)SyncDirectory(environment.env(), std::filesystem::path(backup_directory).parent_path());
+  if (const rocksdb::Status synced = SyncDirectory(environment.env(), backup_directory); !synced.ok()) {
+    (void)rocksdb::Env::Default()->UnlockFile(lock);
+    return FromRocksDB("cannot sync the backup directory " + backup_directory, synced);
+  }
   std::unique_ptr<TableBackupDirectory> directory(new TableBackupDirectory(environment.env(), path, lock));
   ITEMDB_ASSIGN_OR_RETURN(const std::vector<std::string> folders, directory->Folders());
   for (const std::string& folder : folders) {

@@ -20,6 +20,7 @@
 #include <string>
 
 #include "storage/base/background_thread.h"
+#include "storage/engine/engine.h"
 #include "storage/loading/item_source.h"
 #include "storage/schema/restoring_tables.h"
 

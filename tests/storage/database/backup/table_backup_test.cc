@@ -1,6 +1,7 @@
 // Backups of single tables: making, listing and deleting them, and the setting of point-in-time recovery.
 #include <atomic>
 #include <filesystem>
+#include <future>
 #include <thread>
 
 #include "spdlog/spdlog.h"
@@ -268,8 +269,11 @@ TEST_F(TableBackupTest, TheEndOfTheProcessInterruptsABackup) {
                   {{"pk", S("a")}, {"sk", S(std::to_string(i))}, {"text", S(std::string(1'000, 'x'))}})
             .ok());
   }
-  absl::Status status;
-  std::thread call([&] { status = StartBackup("Things").status(); });
+  v1::CreateBackupRequest request;
+  request.set_table_name("Things");
+  request.set_backup_name("backup");
+  std::promise<absl::Status> promise;
+  database().CreateBackup(request, [&promise](auto reply) { promise.set_value(reply.status()); });
   while (Folders().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   const absl::StatusOr<v1::ListBackupsReply> listed = List();
   ASSERT_TRUE(listed.ok()) << listed.status();
@@ -284,7 +288,7 @@ TEST_F(TableBackupTest, TheEndOfTheProcessInterruptsABackup) {
   EXPECT_TRUE(database_->Put("Things", {{"pk", S("b")}, {"sk", S("1")}}).ok());
   const auto begin = std::chrono::steady_clock::now();
   database_->Close();
-  call.join();
+  const absl::Status status = promise.get_future().get();
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
   EXPECT_TRUE(absl::IsCancelled(status)) << status;
   EXPECT_THAT(Folders(), IsEmpty());

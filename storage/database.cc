@@ -50,9 +50,10 @@ Database::Database(std::unique_ptr<Engine> engine)
       table_backups_(std::make_unique<TableBackups>(*engine)),
       restores_(std::make_unique<TableRestores>(
           *engine,
-          [raw = engine.get(), backups = table_backups_.get()](const v1::RestoringTable& table) {
+          [raw = engine.get(), backups = table_backups_.get()](const v1::RestoringTable& table,
+                                                               const Cancellation& cancellation) {
             return table.source_storage_id() == 0 ? backups->OpenSource(table)
-                                                  : OpenPointInTimeSource(*raw, table);
+                                                  : OpenPointInTimeSource(*raw, table, cancellation);
           })),
       engine_(std::move(engine)),
       trimmer_(std::make_unique<ChangeTrimmer>(*engine_)),

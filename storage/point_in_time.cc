@@ -1,10 +1,13 @@
 #include "storage/point_in_time.h"
 
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 
+#include "storage/backup/archive_upkeep.h"
 #include "storage/backup/backup_operations.h"
 #include "storage/encryption/environment.h"
 #include "storage/restore.h"
@@ -21,6 +24,9 @@ namespace fs = std::filesystem;
 constexpr size_t kReadCacheBytes = 16 << 20;
 constexpr size_t kReadMemtableBytes = 8 << 20;
 constexpr size_t kSourceReadAheadBytes = 2 << 20;
+// A backup is awaited for ten minutes.
+constexpr int kBackupLooks = 6'000;
+constexpr std::chrono::milliseconds kBackupLookInterval(100);
 
 // The folder that is restored into; deleted with all that is in it.
 class RestoredFolder {
@@ -97,17 +103,31 @@ absl::Status CheckRoomForRestore(const Engine& engine, const std::string& direct
                        directory + ", which has " + std::to_string(free));
 }
 
+// After the archive was begun, or a table was restored, a backup is made at once. UNAVAILABLE: try again.
+absl::Status AwaitBackup(const Engine& engine, const Cancellation& cancellation) {
+  for (int i = 0; i < kBackupLooks; ++i) {
+    ITEMDB_RETURN_IF_ERROR(cancellation.Check());
+    ITEMDB_ASSIGN_OR_RETURN(const bool is_there, HasBackupForArchive(engine));
+    if (is_there) return absl::OkStatus();
+    std::this_thread::sleep_for(kBackupLookInterval);
+  }
+  return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
+                   "a backup of the database is being made first", 1000);
+}
+
 }  // namespace
 
 void DeleteUnfinishedPointInTime(const Engine& engine) { const RestoredFolder folder(engine); }
 
 absl::StatusOr<std::unique_ptr<ItemSource>> OpenPointInTimeSource(Engine& engine,
-                                                                  const v1::RestoringTable& table) {
+                                                                  const v1::RestoringTable& table,
+                                                                  const Cancellation& cancellation) {
   CommitArchive* const archive = engine.archive();
   if (archive == nullptr) {
     return MakeError(absl::StatusCode::kOutOfRange, kReasonRestorePointUnknown,
                      "there is no archive of commits any more");
   }
+  ITEMDB_RETURN_IF_ERROR(AwaitBackup(engine, cancellation));
   ITEMDB_RETURN_IF_ERROR(archive->WriteNow());
   DeleteUnfinishedPointInTime(engine);
   ITEMDB_RETURN_IF_ERROR(CheckRoomForRestore(engine, engine.options().data_directory));

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "itemdb/v1/backups.pb.h"
+#include "storage/base/cancellation.h"
 #include "storage/engine/engine.h"
 #include "storage/loading/item_source.h"
 
@@ -11,12 +12,13 @@ namespace itemdb::storage {
 
 // Restores the database to the commit that `table` names (its to_change, or to_time_us) in the folder
 // `point-in-time` of the data directory, and reads the table with its source_storage_id there. The folder is
-// deleted with the source. Blocks; one source at a time.
+// deleted with the source. Blocks, first until there is a backup to begin with; one source at a time.
 //
 // RESOURCE_EXHAUSTED (DISK_FULL): the data directory has not the space above its free-space floor. DATA_LOSS:
 // a backup or the archive is damaged. Otherwise errors as RestoreDatabase.
 absl::StatusOr<std::unique_ptr<ItemSource>> OpenPointInTimeSource(Engine& engine,
-                                                                  const v1::RestoringTable& table);
+                                                                  const v1::RestoringTable& table,
+                                                                  const Cancellation& cancellation);
 
 // Deletes what a restore has left that was killed.
 void DeleteUnfinishedPointInTime(const Engine& engine);

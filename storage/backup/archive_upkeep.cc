@@ -94,6 +94,13 @@ void ArchiveUpkeep::Loop() {
   }
 }
 
+absl::StatusOr<bool> HasBackupForArchive(const Engine& engine) {
+  const StorePosition chain = engine.archive()->Status().chain_after;
+  ITEMDB_ASSIGN_OR_RETURN(const v1::ListDatabaseBackupsReply backups, ListBackups(engine));
+  return std::any_of(backups.backups().begin(), backups.backups().end(),
+                     [&](const v1::DatabaseBackup& backup) { return Continues(chain, backup); });
+}
+
 absl::Status ArchiveUpkeep::KeepBackups() {
   const StorePosition chain = engine_.archive()->Status().chain_after;
   ITEMDB_ASSIGN_OR_RETURN(v1::ListDatabaseBackupsReply backups, ListBackups(engine_));

@@ -42,4 +42,7 @@ class ArchiveUpkeep {
   BackgroundThread thread_;
 };
 
+// Whether there is a backup that the commits of now can be replayed on.
+absl::StatusOr<bool> HasBackupForArchive(const Engine& engine);
+
 }  // namespace itemdb::storage

@@ -410,9 +410,7 @@ absl::StatusOr<v1::RestoreTableToPointInTimeReply> TableBackups::RestoreToPoint(
   int64_t time_ms = recovery.latest_restorable_time_ms();
   if (request.change_sequence() != 0) {
     restored.set_to_change(request.change_sequence());
-  } else if (request.use_latest_restorable_time()) {
-    restored.set_to_change(view->change_sequence());
-  } else {
+  } else if (!request.use_latest_restorable_time()) {
     time_ms = request.restore_time_ms();
     ITEMDB_RETURN_IF_ERROR(CheckInWindow(time_ms, recovery));
     // The last commit of that millisecond.

@@ -251,7 +251,7 @@ absl::Status TableRestores::Restore(v1::RestoringTable table) {
     current_ = name;
   }
   ITEMDB_RETURN_IF_ERROR(engine_.disk_space().CheckNow());
-  ITEMDB_ASSIGN_OR_RETURN(const std::unique_ptr<ItemSource> source, open_source_(table));
+  ITEMDB_ASSIGN_OR_RETURN(const std::unique_ptr<ItemSource> source, open_source_(table, *cancellation_));
   ITEMDB_ASSIGN_OR_RETURN(table, AssignStorageIds(engine_, name));
   (void)engine_.env()->CreateDirIfMissing(directory_);
   ITEMDB_ASSIGN_OR_RETURN(const LoadedTable loaded, LoadTable(engine_, table.definition(), *source,

@@ -41,9 +41,9 @@ v1::TableDescription DescribeRestoringTable(const v1::RestoringTable& table);
 // Thread-safe.
 class TableRestores {
  public:
-  // Opens the source that the restore_summary of `table` names. Called on the thread.
-  using OpenSource =
-      std::function<absl::StatusOr<std::unique_ptr<ItemSource>>(const v1::RestoringTable& table)>;
+  // Opens the source that `table` names. Called on the thread. What waits must end with `cancellation`.
+  using OpenSource = std::function<absl::StatusOr<std::unique_ptr<ItemSource>>(
+      const v1::RestoringTable& table, const Cancellation& cancellation)>;
 
   TableRestores(Engine& engine, OpenSource open_source);
   ~TableRestores() { Stop(); }

@@ -428,7 +428,7 @@ class Terraform(unittest.TestCase):
                 ("EnableKinesisStreamingDestination", {"TableName": "plain", "StreamArn": "arn:aws:kinesis:x:0:stream/s"}),
                 ("PutResourcePolicy", {"ResourceArn": "arn:aws:dynamodb:x:0:table/plain", "Policy": "{}"}),
                 ("ExportTableToPointInTime", {}),
-                ("ImportTable", {}), ("RestoreTableToPointInTime", {}), ("DescribeTableReplicaAutoScaling", {})):
+                ("ImportTable", {}), ("DescribeTableReplicaAutoScaling", {})):
             with self.subTest(operation=operation):
                 with self.assertRaises(Refused) as caught:
                     call(operation, request)

@@ -294,6 +294,7 @@ TEST_F(ServerTest, AnswersBytesThatAreNoRequestWithInvalidArgument) {
                            "Backups/ListBackups",
                            "Backups/DeleteBackup",
                            "Backups/RestoreTableFromBackup",
+                           "Backups/RestoreTableToPointInTime",
                            "Backups/DescribeContinuousBackups",
                            "Backups/UpdateContinuousBackups",
                            "Changes/ReadChanges",

@@ -27,7 +27,8 @@ using ::testing::Not;
 using FieldPath = std::vector<const FieldDescriptor*>;
 
 bool NamesTable(const FieldDescriptor& field) {
-  return field.name() == "table_name" || field.name() == "statement" || field.name() == "backup_arn";
+  return field.name() == "table_name" || field.name() == "source_table_name" ||
+         field.name() == "source_table_arn" || field.name() == "statement" || field.name() == "backup_arn";
 }
 
 void AddPaths(const Descriptor& message, const FieldPath& to_message, std::vector<FieldPath>* paths) {
@@ -108,11 +109,13 @@ TEST(RequestTables, AreInFieldsThatAreKnown) {
           // ListBackups leaves out the backups of other tables.
           "ListBackupsRequest.exclusive_start_backup_arn", "ListBackupsRequest.table_name",
           "RestoreTableFromBackupRequest.backup_arn", "RestoreTableFromBackupRequest.target_table_name",
-          "UpdateContinuousBackupsRequest.table_name", "CreateTableRequest.table_name",
-          "DeleteItemRequest.table_name", "DeleteTableRequest.table_name", "DescribeTableRequest.table_name",
-          "DescribeTimeToLiveRequest.table_name", "DiscardDamagedItemRequest.table_name",
-          "ExecuteStatementRequest.statement", "GetAccessPatternsRequest.table_name",
-          "GetItemRequest.table_name", "KeysAndAttributes.table_name",
+          "RestoreTableToPointInTimeRequest.source_table_arn",
+          "RestoreTableToPointInTimeRequest.source_table_name",
+          "RestoreTableToPointInTimeRequest.target_table_name", "UpdateContinuousBackupsRequest.table_name",
+          "CreateTableRequest.table_name", "DeleteItemRequest.table_name", "DeleteTableRequest.table_name",
+          "DescribeTableRequest.table_name", "DescribeTimeToLiveRequest.table_name",
+          "DiscardDamagedItemRequest.table_name", "ExecuteStatementRequest.statement",
+          "GetAccessPatternsRequest.table_name", "GetItemRequest.table_name", "KeysAndAttributes.table_name",
           // Where ListTables begins: names before it are left out.
           "ListTablesRequest.exclusive_start_table_name", "PutItemRequest.table_name",
           "QueryRequest.table_name", "ScanRequest.table_name", "TableWriteRequests.table_name",
@@ -318,6 +321,13 @@ TEST_F(TableAccessTest, BackupsBelongToTheirTables) {
     request.set_target_table_name(target);
     request.set_backup_arn(BackupArnFor(source));
     EXPECT_TRUE(IsDenied(As("OPEN", "itemdb.v1.Backups/RestoreTableFromBackup", request))) << target;
+    v1::RestoreTableToPointInTimeRequest point;
+    point.set_target_table_name(target);
+    point.set_source_table_name(source);
+    EXPECT_TRUE(IsDenied(As("OPEN", "itemdb.v1.Backups/RestoreTableToPointInTime", point))) << target;
+    point.clear_source_table_name();
+    point.set_source_table_arn("arn:aws:dynamodb:local:000000000000:table/" + std::string(source));
+    EXPECT_TRUE(IsDenied(As("OPEN", "itemdb.v1.Backups/RestoreTableToPointInTime", point))) << target;
   }
 }
 

@@ -187,6 +187,39 @@ TEST_F(JsonBackups, RefusalsHaveTheTextsOfTheService) {
               HasSubstr("VectorIndexOverride is not supported"));
 }
 
+// OP-37: PIT-07, PIT-08, PIT-11.
+TEST_F(JsonBackups, ATableIsRestoredToAPointInTime) {
+  const auto fail = [&](const std::string& members) {
+    return json_.Fail("RestoreTableToPointInTime", R"({"TargetTableName":"Copy")" + members + "}");
+  };
+  EXPECT_THAT(fail(R"(,"SourceTableName":"Things","UseLatestRestorableTime":true)"),
+              AllOf(HasSubstr("PointInTimeRecoveryUnavailableException"),
+                    HasSubstr("Point in time recovery is not enabled for table 'Things'")));
+  json_.Succeed("UpdateContinuousBackups", R"({"TableName":"Things",
+    "PointInTimeRecoverySpecification":{"PointInTimeRecoveryEnabled":true}})");
+  EXPECT_THAT(fail(R"(,"SourceTableName":"Nothing","UseLatestRestorableTime":true)"),
+              AllOf(HasSubstr("TableNotFoundException"), HasSubstr("Table not found: Nothing")));
+  EXPECT_EQ(fail(R"(,"UseLatestRestorableTime":true)"),
+            ValidationBody("The parameter 'TableName' is required"));
+  EXPECT_EQ(fail(R"(,"SourceTableName":"Things","SourceTableArn":")" + std::string(kThingsArn) +
+                 R"(","UseLatestRestorableTime":true)"),
+            ValidationBody("Must provide exactly one of: sourceTableArn, sourceTableName"));
+  EXPECT_EQ(fail(R"(,"SourceTableArn":"Things","UseLatestRestorableTime":true)"),
+            ValidationBody("sourceTableArn is not a valid ARN"));
+  EXPECT_THAT(fail(R"(,"SourceTableName":"Things")"), HasSubstr("must be specified, but not both"));
+  EXPECT_THAT(fail(R"(,"SourceTableName":"Things","RestoreDateTime":1000000000)"),
+              AllOf(HasSubstr("InvalidRestoreTimeException"),
+                    HasSubstr("RestoreDateTime '2001-09-09T01:46:40.000Z' must be within Earliest")));
+  const std::string body = json_.Succeed(
+      "RestoreTableToPointInTime",
+      R"({"TargetTableName":"Copy","SourceTableName":"Things","UseLatestRestorableTime":true})");
+  EXPECT_THAT(body, HasSubstr(R"("RestoreSummary":{"SourceTableArn":")" + std::string(kThingsArn) +
+                              R"(","RestoreDateTime":)"));
+  EXPECT_THAT(AwaitTable("Copy"), HasSubstr(R"("TableStatus":"ACTIVE")"));
+  EXPECT_EQ(json_.Succeed("Scan", R"({"TableName":"Copy"})"),
+            json_.Succeed("Scan", R"({"TableName":"Things"})"));
+}
+
 // OP-34: PIT-11, PIT-13, PIT-14, PIT-17.
 TEST_F(JsonBackups, ATableIsRestored) {
   const std::string arn = CreateBackup();

@@ -67,6 +67,8 @@ const std::map<std::string_view, std::string>& BodiesOfOneTable() {
       {"DescribeBackup", R"({"BackupArn":"BACKUP"})"},
       {"DeleteBackup", R"({"BackupArn":"BACKUP"})"},
       {"RestoreTableFromBackup", R"({"TargetTableName":"TABLE","BackupArn":"BACKUP"})"},
+      {"RestoreTableToPointInTime",
+       R"({"SourceTableName":"TABLE","TargetTableName":"TABLE","UseLatestRestorableTime":true})"},
       {"DescribeContinuousBackups", R"({"TableName":"TABLE"})"},
       {"UpdateContinuousBackups", R"({"TableName":"TABLE",
         "PointInTimeRecoverySpecification":{"PointInTimeRecoveryEnabled":false}})"},
@@ -165,9 +167,9 @@ class TableAccess : public ::testing::Test {
   static std::string BackupArnOf(const std::string& table) {
     return kArnBegin + table + "/backup/01700000000000-0123abcd";
   }
-  // Texts that name `table`. ListStreams and RestoreTableFromBackup take no ARN.
+  // Texts that name `table`. ListStreams and the restores take no ARN.
   static std::vector<std::string> FormsOf(const std::string& table, std::string_view operation = "") {
-    if (operation == "ListStreams" || operation == "RestoreTableFromBackup") return {table};
+    if (operation == "ListStreams" || operation.starts_with("RestoreTable")) return {table};
     return {table, kArnBegin + table, "arn:a:table/arn:b:table/" + table};
   }
 
@@ -244,6 +246,13 @@ TEST_F(TableAccess, BackupsBelongToTheirTables) {
         AdminOfOpen(), "RestoreTableFromBackup",
         absl::StrCat(R"({"TargetTableName":")", target, R"(","BackupArn":")", BackupArnOf(source), "\"}"));
     EXPECT_TRUE(IsDenied(reply)) << reply.body;
+    for (const std::string& from : {absl::StrCat(R"("SourceTableName":")", source),
+                                    absl::StrCat(R"("SourceTableArn":")", kArnBegin, source)}) {
+      EXPECT_TRUE(IsDenied(AskAs(AdminOfOpen(), "RestoreTableToPointInTime",
+                                 absl::StrCat(R"({"TargetTableName":")", target, "\",", from,
+                                              R"(","UseLatestRestorableTime":true})"))))
+          << from;
+    }
   }
   const std::string listed = AskAs(AdminOfOpen(), "ListBackups", "{}").body;
   EXPECT_THAT(listed, HasSubstr("of-Open"));

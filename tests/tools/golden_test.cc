@@ -254,6 +254,12 @@ void AddBackups(FakeDaemon& fake) {
     reply->mutable_table()->set_table_status(v1::TABLE_STATUS_CREATING);
     return grpc::Status::OK;
   };
+  fake.restore_table_to_point_in_time = [](const v1::RestoreTableToPointInTimeRequest&,
+                                           v1::RestoreTableToPointInTimeReply* reply) {
+    *reply->mutable_table() = FixedTableBackup(v1::BACKUP_STATUS_AVAILABLE).source_table();
+    reply->mutable_table()->set_table_status(v1::TABLE_STATUS_CREATING);
+    return grpc::Status::OK;
+  };
   fake.describe_continuous_backups = [](const v1::DescribeContinuousBackupsRequest& request, auto*) {
     if (request.table_name() == "Order") return grpc::Status::OK;
     return ErrorReply(grpc::StatusCode::NOT_FOUND, "TABLE_NOT_FOUND", "Table not found: Ordr");
@@ -374,6 +380,10 @@ std::vector<Case> Cases() {
       {.command = "pitr enable",
        .success = {"Order", "--days", "7"},
        .failure = {"Order", "--days", "36"},
+       .fake = true},
+      {.command = "pitr restore",
+       .success = {"Order", "Order2", "--to", "1234", "--wait"},
+       .failure = {"Order", "Order2", "--to", "yesterday"},
        .fake = true},
       {.command = "pitr disable", .success = {"Order"}, .failure = {}, .fake = true},
       {.command = "pitr status", .success = {"Order"}, .failure = {"Ordr"}, .fake = true},

@@ -400,7 +400,7 @@ void RegisterTableBackupCommands(CommandTable& table) {
           "--to", point->to,
           "latest; the number of a change; or a time such as 2026-11-25T14:30:00Z: the last commit that "
           "is not later. Default: latest")
-      ->type_name("POINT");
+      ->type_name("WHEN");
   command->add_flag("--without-indexes", point->without_indexes, "Make the table without its indexes");
   command->add_flag("--wait", point->wait, "Wait until the table is ACTIVE");
 

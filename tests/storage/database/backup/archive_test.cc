@@ -347,11 +347,13 @@ TEST_F(ArchiveTest, ATableThatWasLoadedFromFilesIsRestored) {
   AwaitArchive();
   const auto restored = Restore();
   ASSERT_TRUE(restored.ok()) << restored.status();
-  TestDatabase other(RestoredOptions());
-  EXPECT_EQ(ScanAll(other, ScanRequest("Loaded")), ScanAll(*database_, ScanRequest("Loaded")));
-  EXPECT_THAT(ScanAll(other, ScanRequest("Loaded")), SizeIs(50));
-  EXPECT_THAT(ScanAll(other, ScanRequest("Things")), SizeIs(52));
-  other.CheckIsClean();
+  {
+    TestDatabase other(RestoredOptions());
+    EXPECT_EQ(ScanAll(other, ScanRequest("Loaded")), ScanAll(*database_, ScanRequest("Loaded")));
+    EXPECT_THAT(ScanAll(other, ScanRequest("Loaded")), SizeIs(50));
+    EXPECT_THAT(ScanAll(other, ScanRequest("Things")), SizeIs(52));
+    other.CheckIsClean();
+  }
   ExpectRestored(before, state_before);
 }
 
@@ -506,7 +508,10 @@ class PointInTimeTest : public ArchiveTest, public ::testing::WithParamInterface
   }
   void ExpectTable(const std::string& name, const State& state) {
     EXPECT_THAT(ScanAll(*database_, ScanRequest(name)), UnorderedElementsAreArray(ItemsOf(state))) << name;
-    EXPECT_FALSE(fs::exists(database_->options().data_directory + "/point-in-time"));
+    const std::string folder = database_->options().data_directory + "/point-in-time";
+    for (int i = 0; i < 3000 && fs::exists(folder); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_FALSE(fs::exists(folder));
     database_->CheckIsClean();
   }
 };

@@ -262,7 +262,7 @@ void CommitArchive::Add(WrittenGroup written) {
                 .commit_time_us = end_.commit_time_us});
     group.follows_ingestion = false;
   }
-  if (group.follows_ingestion && ++jumps_ > written.ingestions) {
+  if (group.follows_ingestion && ++jumps_ > written.ingestion_steps) {
     // Never seen; but an archive that is not complete must say so.
     ++gaps_;
     options_.log->error(

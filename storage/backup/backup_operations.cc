@@ -29,14 +29,16 @@ absl::StatusOr<BackupDirectory> OpenDirectoryOf(const Engine& engine) {
 // RocksDB looks at its table files first and at its log later. Files that an index build or a restore adds in
 // between would be missing, while the log says that the index has them: then the backup is deleted and made
 // again.
+// Files count as added in between also when adding them began before the backup. An index or table becomes
+// ACTIVE after its files were added, so a backup that ends before that does not have it as ACTIVE.
 absl::StatusOr<v1::DatabaseBackup> CreateWithoutIngestions(BackupDirectory& directory, const Store& store,
                                                            const v1::DatabaseBackup& about,
                                                            const std::function<bool()>& stops) {
   constexpr int kAttempts = 5;
   for (int i = 0; i < kAttempts; ++i) {
-    const int64_t before = store.ingestions();
+    const int64_t before = store.ingestion_steps();
     ITEMDB_ASSIGN_OR_RETURN(v1::DatabaseBackup backup, directory.Create(store, about, stops));
-    if (store.ingestions() == before) return backup;
+    if (store.ingestion_steps() == before) return backup;
     ITEMDB_RETURN_IF_ERROR(directory.Delete(backup.backup_id()));
   }
   return MakeError(

@@ -269,7 +269,7 @@ void CommitPipeline::HandOver(CommitGroup& group) {
   written.first_change = state_.next_sequence;
   written.last_change = group.next_sequence() - 1;
   written.commit_time_us = group.commit_time_us();
-  written.ingestions = state_.store->ingestions();
+  written.ingestion_steps = state_.store->ingestion_steps();
   written.item_ingestions = state_.store->item_ingestions();
   options_.on_written(std::move(written));
 }

@@ -47,8 +47,8 @@ struct WrittenGroup {
   uint64_t first_change = 0;
   uint64_t last_change = 0;
   int64_t commit_time_us = 0;
-  // Store::ingestions() and item_ingestions() of the open store.
-  int64_t ingestions = 0;
+  // Store::ingestion_steps() and item_ingestions() of the open store.
+  int64_t ingestion_steps = 0;
   int64_t item_ingestions = 0;
 };
 

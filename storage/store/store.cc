@@ -452,7 +452,7 @@ CacheReservation::~CacheReservation() {
 }
 
 absl::Status Store::Ingest(rocksdb::ColumnFamilyHandle* family, const std::vector<SortedFile>& files) {
-  ++ingestions_;
+  ++ingestion_steps_;
   rocksdb::IngestExternalFileArg ingested;
   ingested.column_family = family;
   for (const SortedFile& file : files) {
@@ -468,6 +468,7 @@ absl::Status Store::Ingest(rocksdb::ColumnFamilyHandle* family, const std::vecto
   // The checksums were computed while the files were written, so the files need not be read to verify them.
   options.verify_file_checksum = false;
   rocksdb::Status status = db_->IngestExternalFiles({ingested});
+  ++ingestion_steps_;
   if (!status.ok()) return FromRocksDB("cannot add files to column family " + family->GetName(), status);
   if (family == items()) ++item_ingestions_;
   return absl::OkStatus();

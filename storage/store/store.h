@@ -168,9 +168,10 @@ class Store {
   // Adds sorted table files to `family`. The files must be on the same file system and must not overlap, and
   // the family must have no key in their range. Moves the files; the result is durable on return.
   absl::Status Ingest(rocksdb::ColumnFamilyHandle* family, const std::vector<SortedFile>& files);
-  // Ingestions begun since the store was opened.
-  int64_t ingestions() const { return ingestions_; }
-  // Those of them that have added items. Counted when the items are there.
+  // Changes when an ingestion begins and when it ends. Between two equal values none was in progress, unless
+  // it had begun before the first and goes on after the second.
+  int64_t ingestion_steps() const { return ingestion_steps_; }
+  // Ingestions that have added items. Counted when the items are there.
   int64_t item_ingestions() const { return item_ingestions_; }
 
   // Writes all memtables to table files, so that the next opening finds an empty write-ahead log. Blocks.
@@ -244,7 +245,7 @@ class Store {
   std::chrono::milliseconds first_pause_{0};
   mutable Mutex pauses_mutex_;
   std::array<CompactionPause, kFamilies> pauses_ ABSL_GUARDED_BY(pauses_mutex_);
-  std::atomic<int64_t> ingestions_ = 0;
+  std::atomic<int64_t> ingestion_steps_ = 0;
   std::atomic<int64_t> item_ingestions_ = 0;
   const std::shared_ptr<DroppedFilter> dropped_records_ = std::make_shared<DroppedFilter>(OwnerOfRecord);
   const std::shared_ptr<DroppedFilter> dropped_collections_ =

@@ -2,11 +2,13 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <future>
 #include <random>
 #include <thread>
 
 #include "gmock/gmock.h"
 #include "rocksdb/env.h"
+#include "rocksdb/file_system.h"
 #include "spdlog/spdlog.h"
 #include "storage/restore.h"
 #include "tests/storage/database/requests.h"
@@ -317,6 +319,66 @@ TEST_F(BackupTest, BesideAnIndexBuildHasAWholeIndexOrNone) {
     other.CheckIsClean();
     AwaitIndexes(*database_, "Things");
   }
+}
+
+// A disk on which two operations wait to be let through: the link that adds the first table file of an index
+// build, and after it RocksDB's listing of its directory, which a backup makes between its choice of table
+// files and its choice of log files.
+class TwoGatesDisk : public rocksdb::FileSystemWrapper {
+ public:
+  struct Gate {
+    std::promise<void> reached;
+    std::promise<void> opened;
+    std::atomic<bool> is_used = false;
+
+    void Pass() {
+      if (is_used.exchange(true)) return;
+      reached.set_value();
+      opened.get_future().wait();
+    }
+  };
+
+  TwoGatesDisk() : FileSystemWrapper(rocksdb::FileSystem::Default()) {}
+  static const char* kClassName() { return "TwoGatesDisk"; }
+  const char* Name() const override { return kClassName(); }
+  rocksdb::IOStatus LinkFile(const std::string& from, const std::string& to,
+                             const rocksdb::IOOptions& options, rocksdb::IODebugContext* dbg) override {
+    if (from.find("/builds/") != std::string::npos) ingestion.Pass();
+    return target()->LinkFile(from, to, options, dbg);
+  }
+  rocksdb::IOStatus GetChildren(const std::string& directory, const rocksdb::IOOptions& options,
+                                std::vector<std::string>* children, rocksdb::IODebugContext* dbg) override {
+    if (ingestion.is_used && directory.ends_with("/rocksdb")) listing.Pass();
+    return target()->GetChildren(directory, options, children, dbg);
+  }
+
+  Gate ingestion;
+  Gate listing;
+};
+
+// The files are being added when the backup begins, and the index is active before the backup has the log.
+TEST_F(BackupTest, ThatBeginsWhileEntriesAreAddedHasAWholeIndexOrNone) {
+  const auto disk = std::make_shared<TwoGatesDisk>();
+  database_.Close();
+  DatabaseOptions options = Options(directory_.path() + "/data", backups_);
+  options.file_system = disk;
+  TestDatabase database(options);
+  ASSERT_TRUE(database.Put("Things", {{"pk", S("a")}, {"sk", S("1")}, {"text", S("t")}}).ok());
+  ASSERT_TRUE(UpdateTable(*database, CreateIndexRequest("Things", "ByText", {"text:S"}, 1)).ok());
+  disk->ingestion.reached.get_future().wait();
+  auto backup = std::async(std::launch::async, [&] {
+    return Await<v1::DatabaseBackup>([&](auto done) { database->CreateDatabaseBackup({}, std::move(done)); });
+  });
+  disk->listing.reached.get_future().wait();
+  disk->ingestion.opened.set_value();
+  AwaitIndexes(*database, "Things");
+  disk->listing.opened.set_value();
+  const absl::StatusOr<v1::DatabaseBackup> made = backup.get();
+  ASSERT_TRUE(made.ok()) << made.status();
+  ASSERT_TRUE(Restore().ok());
+  TestDatabase other(TestDatabase::DefaultOptions(restored_));
+  AwaitIndexes(*other, "Things");
+  other.CheckIsClean();
 }
 
 TEST_F(BackupTest, IsRestoredIntoAnEmptyDirectoryOnly) {

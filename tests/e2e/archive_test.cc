@@ -40,7 +40,8 @@ class ArchiveE2e : public E2eTest {
     const uint64_t last = ChangeSequence();
     for (int i = 0; i < 3000; ++i) {
       const ArchiveStatus status = Status();
-      if (status.change_sequence >= last && status.oldest_time != absl::UnixEpoch() && !status.needs_backup) return;
+      if (status.change_sequence >= last && status.oldest_time != absl::UnixEpoch() && !status.needs_backup)
+        return;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     FAIL() << "the archive does not catch up: " << Status().error;

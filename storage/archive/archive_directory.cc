@@ -15,7 +15,21 @@ ArchiveChain BeginChain(const SegmentHeader& first) {
           .store_id = first.store_id,
           .after_sequence = first.after_sequence,
           .after_change = first.after_change,
-          .begin_time_us = first.begin_time_us};
+          .begin_time_us = first.begin_time_us,
+          .segments = {first}};
+}
+
+// Adds `header` to `chain` if it continues it. Segments of the chain behind the one that it names do not
+// count: they were begun, and could not be made durable.
+bool Continue(const SegmentHeader& header, ArchiveChain* chain) {
+  std::vector<SegmentHeader>& segments = chain->segments;
+  const auto previous = std::find_if(segments.begin(), segments.end(), [&](const SegmentHeader& segment) {
+    return segment.number == header.previous;
+  });
+  if (header.previous == 0 || previous == segments.end() || chain->store_id != header.store_id) return false;
+  segments.erase(previous + 1, segments.end());
+  segments.push_back(header);
+  return true;
 }
 
 // Reads one segment. Frames behind `through` do not count.
@@ -66,15 +80,10 @@ absl::StatusOr<ArchiveContents> ReadArchive(rocksdb::Env* env, const std::string
     ITEMDB_RETURN_IF_ERROR(reader.status());
     const SegmentHeader& header = (*reader)->header();
     std::vector<ArchiveChain>& chains = contents.chains;
-    const bool continues = !chains.empty() && header.previous != 0 &&
-                           chains.back().segments.back().number == header.previous &&
-                           chains.back().store_id == header.store_id;
-    if (!continues) {
-      if (!chains.empty() && chains.back().store_id == header.store_id)
-        chains.back().through_sequence = header.after_sequence;
-      chains.push_back(BeginChain(header));
-    }
-    chains.back().segments.push_back(header);
+    if (!chains.empty() && Continue(header, &chains.back())) continue;
+    if (!chains.empty() && chains.back().store_id == header.store_id)
+      chains.back().through_sequence = header.after_sequence;
+    chains.push_back(BeginChain(header));
   }
   return contents;
 }

@@ -96,8 +96,16 @@ absl::Status SegmentWriter::Append(const ArchivedGroup& group) {
   hash_ = Hash(group.batch.Data(), Hash(numbers, hash_));
   buffer_ += numbers;
   AppendNumber(hash_, &buffer_);
-  buffer_ += group.batch.Data();
-  return buffer_.size() < kBufferBytes ? absl::OkStatus() : Write();
+  if (group.batch.GetDataSize() < kBufferBytes) {
+    buffer_ += group.batch.Data();
+    return buffer_.size() < kBufferBytes ? absl::OkStatus() : Write();
+  }
+  // Too large to be copied.
+  ITEMDB_RETURN_IF_ERROR(Write());
+  const rocksdb::Status written = file_->Append(group.batch.Data());
+  if (!written.ok()) return FromRocksDB("cannot write " + SegmentName(number_), written);
+  bytes_ += group.batch.GetDataSize();
+  return absl::OkStatus();
 }
 
 absl::Status SegmentWriter::Write() {

@@ -21,6 +21,7 @@ using Clock = std::chrono::steady_clock;
 
 // How often an archive that stays unwritable is an error in the log.
 constexpr std::chrono::minutes kLogInterval(1);
+constexpr int kRetryIntervals = 4;
 // Groups are written at once when so much waits.
 constexpr size_t kWakeBytes = 4 << 20;
 
@@ -306,7 +307,7 @@ void CommitArchive::Loop() {
   std::chrono::milliseconds wait = options_.interval;
   while (thread_.WaitFor(wait)) {
     const absl::Status written = WriteQueued(/*syncs=*/true);
-    wait = written.ok() ? options_.interval : options_.retry_interval;
+    wait = written.ok() ? options_.interval : kRetryIntervals * options_.interval;
   }
 }
 

@@ -44,10 +44,8 @@ struct CommitArchiveOptions {
   size_t max_queue_bytes = 32 << 20;
   // A segment that is larger is followed by the next one.
   uint64_t segment_bytes = 64 << 20;
-  // How often groups are written and synced.
+  // How often groups are written and synced. After a failure the wait is four times as long.
   std::chrono::milliseconds interval = std::chrono::milliseconds(500);
-  // How long to wait after the archive could not be written.
-  std::chrono::milliseconds retry_interval = std::chrono::seconds(2);
   // Makes all groups durable that were committed before. Called before they are written.
   std::function<absl::Status()> sync;
   // Not OK: there is no space for the archive now. Empty: not asked.

@@ -21,7 +21,8 @@ install(DIRECTORY client/include/itemdb TYPE INCLUDE)
 # messages included. So no internal target has to be installed.
 set(testing_parts
     itemdb_testing itemdb_storage itemdb_base itemdb_values itemdb_keys itemdb_expressions itemdb_patterns
-    itemdb_catalog itemdb_store itemdb_encryption itemdb_commit itemdb_engine itemdb_backup itemdb_schema itemdb_changes
+    itemdb_catalog itemdb_store itemdb_encryption itemdb_commit itemdb_archive itemdb_engine itemdb_loading itemdb_backup
+    itemdb_schema itemdb_changes
     itemdb_indexes itemdb_items itemdb_query itemdb_partiql itemdb_proto)
 add_library(itemdb_testing_archive STATIC)
 foreach(part ${testing_parts})

@@ -135,7 +135,8 @@ absl::StatusOr<std::optional<Replayed>> ReplayOn(const std::string& files, rocks
   store_options.block_cache_bytes = kReplayCacheBytes;
   store_options.memtable_bytes = kReplayMemtableBytes;
   ITEMDB_ASSIGN_OR_RETURN(const std::shared_ptr<Store> store, Store::Open(store_options));
-  if (store->db()->GetLatestSequenceNumber() > plan.store_at_most && plan.through_sequence != 0)
+  if (store->db()->GetLatestSequenceNumber() > plan.store_at_most &&
+      (plan.through_sequence != 0 || options.to_time_us.has_value()))
     return std::nullopt;
   ITEMDB_ASSIGN_OR_RETURN(const uint64_t before, LastChange(*store));
   if (options.to_change.has_value() && before > *options.to_change) return std::nullopt;

@@ -200,14 +200,16 @@ void CommitArchive::WriteLogged() {
 }
 
 void CommitArchive::Opened(const StorePosition& position) {
+  bool begins_chain = false;
   {
     MutexLock lock(mutex_);
     database_id_ = position.database_id;
-    const bool goes_on =
-        has_chain_ && !overflowed_ && store_id_ == position.store_id && end_.sequence == position.sequence;
+    const bool goes_on = has_chain_ && !overflowed_ && store_id_ == position.store_id &&
+                         end_.sequence == position.sequence && end_.change == position.change;
     store_id_ = position.store_id;
     jumps_ = 0;
     item_ingestions_ = 0;
+    begins_chain = !goes_on;
     if (!goes_on) {
       if (has_chain_) {
         ++gaps_;
@@ -222,6 +224,8 @@ void CommitArchive::Opened(const StorePosition& position) {
                   .commit_time_us = position.commit_time_us});
     }
   }
+  // On disk before anything is committed: what the archive has behind `position` does not count from now on.
+  if (begins_chain) (void)WriteQueued(/*syncs=*/false);
   if (std::exchange(is_running_, true)) return;
   thread_.Start([this] { Loop(); });
 }
@@ -258,10 +262,10 @@ void CommitArchive::Add(WrittenGroup written) {
         "cannot "
         "be restored change={}",
         group.first_change - 1);
-    BeginChain({.sequence = group.first_sequence - 1,
-                .change = group.first_change - 1,
-                .commit_time_us = end_.commit_time_us});
-    group.follows_ingestion = false;
+    // Behind this group: a backup that has it has the files too.
+    return BeginChain({.sequence = group.last_sequence,
+                       .change = group.last_change,
+                       .commit_time_us = group.commit_time_us});
   }
   if (group.follows_ingestion && ++jumps_ > written.ingestion_steps) {
     // Never seen; but an archive that is not complete must say so.
@@ -330,9 +334,10 @@ absl::Status CommitArchive::WriteQueued(bool syncs) {
   absl::Status written = options_.check_space && bytes > 0 ? options_.check_space() : absl::OkStatus();
   if (written.ok()) written = FindEndLate();
   if (written.ok() && (!groups.empty() || chain_after.has_value())) {
-    if (writer_ == nullptr || chain_after.has_value() || writer_->bytes() > options_.segment_bytes)
-      written = StartSegment(chain_after);
-    if (written.ok() && syncs && options_.sync) written = options_.sync();
+    if (syncs && options_.sync) written = options_.sync();
+    const bool needs_segment =
+        writer_ == nullptr || chain_after.has_value() || writer_->bytes() > options_.segment_bytes;
+    if (written.ok() && needs_segment) written = StartSegment(chain_after);
     if (written.ok()) written = WriteGroups(groups);
   }
   if (!written.ok()) writer_.reset();
@@ -384,9 +389,19 @@ absl::Status CommitArchive::StartSegment(const std::optional<Position>& chain_af
   last_number_ = header.number;
   rocksdb::Env* const env = options_.environment->env();
   writer_.reset();
-  ITEMDB_ASSIGN_OR_RETURN(writer_, SegmentWriter::Create(env, options_.directory, header));
-  if (const rocksdb::Status synced = SyncDirectory(env, options_.directory); !synced.ok())
-    return FromRocksDB("cannot sync " + options_.directory, synced);
+  absl::StatusOr<std::unique_ptr<SegmentWriter>> writer =
+      SegmentWriter::Create(env, options_.directory, header);
+  absl::Status made = writer.status();
+  if (made.ok()) {
+    const rocksdb::Status synced = SyncDirectory(env, options_.directory);
+    if (!synced.ok()) made = FromRocksDB("cannot sync " + options_.directory, synced);
+  }
+  if (!made.ok()) {
+    // An archive that fails for long must not leave a file each time.
+    (void)env->DeleteFile(options_.directory + "/" + SegmentName(header.number));
+    return made;
+  }
+  writer_ = *std::move(writer);
   previous_number_ = header.number;
   return absl::OkStatus();
 }

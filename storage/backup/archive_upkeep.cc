@@ -49,7 +49,8 @@ uint64_t FirstNeeded(const ArchiveContents& contents, const v1::DatabaseBackup& 
     for (size_t i = 0; i < chain.segments.size(); ++i) {
       const bool has_next = i + 1 < chain.segments.size();
       const bool is_needed = chain.store_id == backup.store_id() &&
-                             (!has_next || chain.segments[i + 1].after_sequence > backup.store_sequence());
+                             (has_next ? chain.segments[i + 1].after_sequence : chain.through_sequence) >
+                                 backup.store_sequence();
       if (is_needed) first = std::min(first, chain.segments[i].number);
     }
   }
@@ -107,7 +108,8 @@ absl::Status ArchiveUpkeep::KeepBackups() {
   const int64_t made_after = BackupClockMicros(engine_) - Micros(engine_.options().archive_backup_interval);
   bool is_needed = true;
   for (const v1::DatabaseBackup& backup : backups.backups())
-    is_needed = is_needed && !(Continues(chain, backup) && backup.begin_time_us() > made_after);
+    is_needed = is_needed &&
+                !(backup.for_archive() && Continues(chain, backup) && backup.begin_time_us() > made_after);
   if (!is_needed) return absl::OkStatus();
   return CreateBackup(engine_, &cancellation_, /*for_archive=*/true).status();
 }

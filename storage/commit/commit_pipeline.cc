@@ -246,12 +246,14 @@ CommitPipeline::Completions CommitPipeline::RunGroup() {
       Fail(FromRocksDB("a commit group could not be written", status));
       return completions;
     }
-    if (options_.on_written) HandOver(group);
+    WrittenGroup written = TakeWritten(group);
     const uint64_t group_number = state_.next_group_number;
     group.InstallState();
     if (options_.on_synced) options_.on_synced(state_.next_sequence - 1);
     options_.change_waiters->RecordApplied(group.changes());
     Publish(group_number);
+    // Not before: SyncNow makes durable what is published.
+    if (options_.on_written) options_.on_written(std::move(written));
     if (options_.durable) options_.change_waiters->Notify(group.changes());
     if (!group.time_entries().empty()) options_.on_time_entries(group.time_entries());
     write_us_.Add(static_cast<uint64_t>(
@@ -261,7 +263,7 @@ CommitPipeline::Completions CommitPipeline::RunGroup() {
   return completions;
 }
 
-void CommitPipeline::HandOver(CommitGroup& group) {
+WrittenGroup CommitPipeline::TakeWritten(CommitGroup& group) const {
   WrittenGroup written;
   rocksdb::WriteBatch& batch = group.batch();
   written.records = batch.Count();
@@ -271,7 +273,7 @@ void CommitPipeline::HandOver(CommitGroup& group) {
   written.commit_time_us = group.commit_time_us();
   written.ingestion_steps = state_.store->ingestion_steps();
   written.item_ingestions = state_.store->item_ingestions();
-  options_.on_written(std::move(written));
+  return written;
 }
 
 void CommitPipeline::Publish(uint64_t group_number) {

@@ -61,7 +61,7 @@ struct PipelineOptions {
   // Durable mode only: called with the last change of each group when it is synced, before its units
   // complete.
   std::function<void(uint64_t)> on_synced;
-  // Called with each group when it is written, before its units complete. Must not block. Empty: groups are
+  // Called with each group when it is written and visible, before its units complete. Must not block. Empty: groups are
   // thrown away.
   std::function<void(WrittenGroup)> on_written;
   // Called with the entries of TTL indexes that a group has put, once they are visible. Must not block.
@@ -163,8 +163,8 @@ class CommitPipeline {
   void Admit() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Puts the units that no longer fit into the group back to the front of the queue.
   void PutBack(Units units);
-  // Passes the batch of a group that was written to on_written.
-  void HandOver(CommitGroup& group);
+  // Takes the batch of a group that was written and whose state is not installed.
+  WrittenGroup TakeWritten(CommitGroup& group) const;
   void Publish(uint64_t group_number);
   // Refuses all units from now on and completes the queued ones with UNAVAILABLE.
   void Fail(const absl::Status& status);

@@ -151,8 +151,8 @@ std::unique_ptr<CommitArchive> Engine::MakeArchive() {
   archive.interval = options_.archive_interval;
   archive.sync = [this] {
     // While the store is reopened, nobody can say what is durable.
-    ITEMDB_RETURN_IF_ERROR(View().status());
-    return pipeline_->SyncNow();
+    ITEMDB_RETURN_IF_ERROR(pipeline_->SyncNow());
+    return View().status();
   };
   if (options_.archive_directory.empty()) archive.check_space = [this] { return disk_space_.CheckNow(); };
   return std::make_unique<CommitArchive>(std::move(archive));

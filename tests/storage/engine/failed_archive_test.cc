@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "gtest/gtest.h"
+#include "storage/base/wall_clock.h"
 #include "storage/restore.h"
 #include "tests/storage/engine/order_workload.h"
 #include "tests/support/power_loss_file_system.h"
@@ -54,13 +55,15 @@ class FailedArchiveTest : public ::testing::Test {
       status = database_->GetStatus().archive();
     } while (status.change_sequence() < last || status.needs_backup() || !status.error().empty());
   }
-  absl::StatusOr<RestoredDatabase> Restore(std::optional<uint64_t> change) {
+  absl::StatusOr<RestoredDatabase> Restore(std::optional<uint64_t> change,
+                                           std::optional<int64_t> time_us = std::nullopt) {
     std::filesystem::remove_all(restored_);
     RestoreOptions options;
     options.backup_directory = directory_.path() + "/backups";
     options.archive_directory = root_ + "/archive";
     options.data_directory = restored_;
     options.to_change = change;
+    options.to_time_us = time_us;
     options.encryption_keys = Options().encryption_keys;
     options.log = Options().log;
     return RestoreDatabase(options);
@@ -144,6 +147,7 @@ TEST_F(FailedArchiveTest, ThatFailsForTooLongHasAGapAndANewBackup) {
   EXPECT_NE(error.find("the disk is full"), std::string::npos) << error;
   for (int step = 0; step < 20; ++step) ASSERT_TRUE(writer.Step(*database_));
   const uint64_t lost = database_->GetStatus().change_sequence();
+  const int64_t in_the_gap_us = NowMicros();
   disk_->ClearFaults();
   for (int step = 0; step < 20; ++step) ASSERT_TRUE(writer.Step(*database_));
   ASSERT_NO_FATAL_FAILURE(AwaitArchive());
@@ -154,8 +158,11 @@ TEST_F(FailedArchiveTest, ThatFailsForTooLongHasAGapAndANewBackup) {
   ASSERT_TRUE(restored.ok()) << restored.status();
   EXPECT_GT(restored->backup.backup_id(), 1u);
   ASSERT_NO_FATAL_FAILURE(ExpectConsistent(last));
-  const absl::Status missing = Restore(lost - 5).status();
+  absl::Status missing = Restore(lost - 5).status();
   EXPECT_TRUE(absl::IsOutOfRange(missing) || absl::IsInvalidArgument(missing)) << missing;
+  // Commits that are not later than this are missing, so the last one that is not is not known.
+  missing = Restore(std::nullopt, in_the_gap_us).status();
+  EXPECT_EQ(ReasonOf(missing), kReasonRestorePointUnknown) << missing;
 }
 
 }  // namespace

@@ -61,8 +61,8 @@ struct PipelineOptions {
   // Durable mode only: called with the last change of each group when it is synced, before its units
   // complete.
   std::function<void(uint64_t)> on_synced;
-  // Called with each group when it is written and visible, before its units complete. Must not block. Empty: groups are
-  // thrown away.
+  // Called with each group when it is written and visible, before its units complete. Must not block. Empty:
+  // groups are thrown away.
   std::function<void(WrittenGroup)> on_written;
   // Called with the entries of TTL indexes that a group has put, once they are visible. Must not block.
   std::function<void(const std::vector<TimeEntry>&)> on_time_entries;

@@ -10,6 +10,7 @@
 #include <set>
 #include <thread>
 
+#include "absl/strings/str_format.h"
 #include "tests/e2e/e2e_fixture.h"
 #include "tests/support/files.h"
 #include "tests/support/kills.h"

@@ -40,6 +40,7 @@
 #include "storage/schema/restoring_tables.h"
 #include "storage/schema/table_changes.h"
 #include "storage/schema/time_to_live_changes.h"
+#include "storage/scratch_folder.h"
 #include "storage/status.h"
 
 namespace itemdb::storage {
@@ -63,8 +64,7 @@ Database::Database(std::unique_ptr<Engine> engine)
       backup_schedule_(std::make_unique<BackupSchedule>(*engine_)),
       archive_upkeep_(std::make_unique<ArchiveUpkeep>(*engine_)),
       key_rotation_(std::make_unique<KeyRotation>(*engine_)) {
-  DeleteUnfinishedProof(*engine_);
-  DeleteUnfinishedPointInTime(*engine_);
+  DeleteScratchFolders(*engine_);
   // A table change that was answered with an error may turn out to be applied once the store is open again.
   // It may have created an index that needs a backfill, deleted a table or begun to restore one.
   engine_->SetOnReopened(

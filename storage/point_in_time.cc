@@ -1,7 +1,6 @@
 #include "storage/point_in_time.h"
 
 #include <chrono>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <thread>
@@ -11,14 +10,13 @@
 #include "storage/backup/backup_operations.h"
 #include "storage/encryption/environment.h"
 #include "storage/restore.h"
+#include "storage/scratch_folder.h"
 #include "storage/store/keyspace.h"
 #include "storage/store/store.h"
 #include "storage/values/stored_record.h"
 
 namespace itemdb::storage {
 namespace {
-
-namespace fs = std::filesystem;
 
 // The store is read once, from the first item to the last.
 constexpr size_t kReadCacheBytes = 16 << 20;
@@ -28,27 +26,10 @@ constexpr size_t kSourceReadAheadBytes = 2 << 20;
 constexpr int kBackupLooks = 6'000;
 constexpr std::chrono::milliseconds kBackupLookInterval(100);
 
-// The folder that is restored into; deleted with all that is in it.
-class RestoredFolder {
- public:
-  explicit RestoredFolder(const Engine& engine) : path_(engine.options().data_directory + "/point-in-time") {}
-  ~RestoredFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  RestoredFolder(const RestoredFolder&) = delete;
-  RestoredFolder& operator=(const RestoredFolder&) = delete;
-
-  const std::string& path() const { return path_; }
-
- private:
-  const std::string path_;
-};
-
 class PointInTimeSource : public ItemSource {
  public:
   PointInTimeSource(const Engine& engine, uint64_t storage_id)
-      : folder_(engine), environment_(/*file_system=*/nullptr), storage_id_(storage_id) {}
+      : folder_(engine, kPointInTimeFolder), environment_(/*file_system=*/nullptr), storage_id_(storage_id) {}
 
   absl::Status Open(const EncryptionKeys& keys, const std::shared_ptr<spdlog::logger>& log) {
     ITEMDB_RETURN_IF_ERROR(environment_.Open(folder_.path(), keys));
@@ -84,24 +65,13 @@ class PointInTimeSource : public ItemSource {
 
  private:
   // In the order of their construction: the iterator goes before its store, the store before its files.
-  const RestoredFolder folder_;
+  const ScratchFolder folder_;
   Environment environment_;
   const uint64_t storage_id_;
   std::shared_ptr<Store> store_;
   std::optional<KeyspaceIterator> items_;
   bool has_begun_ = false;
 };
-
-absl::Status CheckRoomForRestore(const Engine& engine, const std::string& directory) {
-  ITEMDB_ASSIGN_OR_RETURN(const v1::ListDatabaseBackupsReply backups, ListBackups(engine));
-  uint64_t needed = engine.options().free_space_floor_bytes;
-  if (!backups.backups().empty()) needed += static_cast<uint64_t>(backups.backups().rbegin()->size_bytes());
-  const uint64_t free = engine.disk_space().FreeBytes();
-  if (free >= needed) return absl::OkStatus();
-  return MakeError(absl::StatusCode::kResourceExhausted, kReasonDiskFull,
-                   "restoring to a point in time needs " + std::to_string(needed) + " free bytes at " +
-                       directory + ", which has " + std::to_string(free));
-}
 
 // After the archive was begun, or a table was restored, a backup is made at once. UNAVAILABLE: try again.
 absl::Status AwaitBackup(const Engine& engine, const Cancellation& cancellation) {
@@ -117,8 +87,6 @@ absl::Status AwaitBackup(const Engine& engine, const Cancellation& cancellation)
 
 }  // namespace
 
-void DeleteUnfinishedPointInTime(const Engine& engine) { const RestoredFolder folder(engine); }
-
 absl::StatusOr<std::unique_ptr<ItemSource>> OpenPointInTimeSource(Engine& engine,
                                                                   const v1::RestoringTable& table,
                                                                   const Cancellation& cancellation) {
@@ -129,8 +97,9 @@ absl::StatusOr<std::unique_ptr<ItemSource>> OpenPointInTimeSource(Engine& engine
   }
   ITEMDB_RETURN_IF_ERROR(AwaitBackup(engine, cancellation));
   ITEMDB_RETURN_IF_ERROR(archive->WriteNow());
-  DeleteUnfinishedPointInTime(engine);
-  ITEMDB_RETURN_IF_ERROR(CheckRoomForRestore(engine, engine.options().data_directory));
+  ITEMDB_ASSIGN_OR_RETURN(const v1::ListDatabaseBackupsReply backups, ListBackups(engine));
+  if (!backups.backups().empty())
+    ITEMDB_RETURN_IF_ERROR(CheckRoomToRestore(engine, backups.backups().rbegin()->size_bytes()));
   auto source = std::make_unique<PointInTimeSource>(engine, table.source_storage_id());
   RestoreOptions restore;
   restore.backup_directory = BackupDirectoryOf(engine);

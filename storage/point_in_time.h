@@ -20,7 +20,4 @@ absl::StatusOr<std::unique_ptr<ItemSource>> OpenPointInTimeSource(Engine& engine
                                                                   const v1::RestoringTable& table,
                                                                   const Cancellation& cancellation);
 
-// Deletes what a restore has left that was killed.
-void DeleteUnfinishedPointInTime(const Engine& engine);
-
 }  // namespace itemdb::storage

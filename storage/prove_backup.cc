@@ -2,7 +2,6 @@
 
 #include <spdlog/spdlog.h>
 
-#include <filesystem>
 #include <future>
 #include <memory>
 #include <string>
@@ -12,45 +11,14 @@
 #include "storage/backup/proof_record.h"
 #include "storage/database.h"
 #include "storage/restore.h"
+#include "storage/scratch_folder.h"
 
 namespace itemdb::storage {
 namespace {
 
-namespace fs = std::filesystem;
-
 // Nobody else reads this database.
 constexpr size_t kProofCacheBytes = 16 << 20;
 constexpr size_t kProofMemtableBytes = 16 << 20;
-
-// The folder that is restored into; deleted with all that is in it.
-class ProofFolder {
- public:
-  explicit ProofFolder(const Engine& engine) : path_(engine.options().data_directory + "/proof") {}
-  ~ProofFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  ProofFolder(const ProofFolder&) = delete;
-  ProofFolder& operator=(const ProofFolder&) = delete;
-
-  const std::string& path() const { return path_; }
-
- private:
-  const std::string path_;
-};
-
-absl::Status CheckRoom(const Engine& engine, const v1::DatabaseBackup& backup) {
-  const uint64_t needed =
-      static_cast<uint64_t>(backup.size_bytes()) + engine.options().free_space_floor_bytes;
-  const uint64_t free = engine.disk_space().FreeBytes();
-  if (free >= needed) return absl::OkStatus();
-  return MakeError(absl::StatusCode::kResourceExhausted, kReasonDiskFull,
-                   "backup " + std::to_string(backup.backup_id()) + " cannot be proven: restoring it takes " +
-                       std::to_string(backup.size_bytes()) +
-                       " bytes on the disk of the data directory, which has " + std::to_string(free) +
-                       " free, and " + std::to_string(engine.options().free_space_floor_bytes) +
-                       " must stay free");
-}
 
 absl::StatusOr<v1::DatabaseBackup> FindBackup(const Engine& engine, uint32_t backup_id,
                                               std::string* directory) {
@@ -74,14 +42,12 @@ absl::StatusOr<v1::CheckDatabaseReply> Check(Database& database, const Cancellat
 
 }  // namespace
 
-void DeleteUnfinishedProof(const Engine& engine) { const ProofFolder folder(engine); }
-
 absl::StatusOr<v1::DatabaseBackup> ProveBackup(Engine& engine, uint32_t backup_id,
                                                const CancellationPtr& cancellation) {
   std::string directory;
   ITEMDB_ASSIGN_OR_RETURN(const v1::DatabaseBackup backup, FindBackup(engine, backup_id, &directory));
-  ITEMDB_RETURN_IF_ERROR(CheckRoom(engine, backup));
-  const ProofFolder folder(engine);
+  ITEMDB_RETURN_IF_ERROR(CheckRoomToRestore(engine, backup.size_bytes()));
+  const ScratchFolder folder(engine, kProofFolder);
   RestoreOptions restore;
   restore.backup_directory = directory;
   restore.backup_id = backup.backup_id();

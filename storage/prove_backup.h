@@ -19,7 +19,4 @@ namespace itemdb::storage {
 absl::StatusOr<v1::DatabaseBackup> ProveBackup(Engine& engine, uint32_t backup_id,
                                                const CancellationPtr& cancellation);
 
-// Deletes what a proof has left that was killed.
-void DeleteUnfinishedProof(const Engine& engine);
-
 }  // namespace itemdb::storage

@@ -217,7 +217,7 @@ class TargetStore {
   absl::Status Write() {
     rocksdb::WriteOptions options;
     options.disableWAL = true;  // Finish flushes.
-    const rocksdb::Status status = store_->db()->Write(options, &batch_);
+    const rocksdb::Status status = store_->Write(options, &batch_);
     batch_.Clear();
     return status.ok() ? absl::OkStatus() : FromRocksDB("cannot write " + store_->db()->GetName(), status);
   }

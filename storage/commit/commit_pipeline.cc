@@ -237,7 +237,7 @@ CommitPipeline::Completions CommitPipeline::RunGroup() {
     rocksdb::WriteOptions options;
     options.sync = options_.durable;
     auto begin = std::chrono::steady_clock::now();
-    rocksdb::Status status = state_.store->db()->Write(options, &group.SealBatch());
+    rocksdb::Status status = state_.store->Write(options, &group.SealBatch());
     last_write_duration_ = std::chrono::steady_clock::now() - begin;
     last_group_units_ = completions.units.size();
     if (!status.ok()) {

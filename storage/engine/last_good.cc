@@ -26,7 +26,7 @@ absl::Status WriteRecords(const DamagedStore& damaged, Store* store) {
   for (const auto& [key, record] : damaged.catalog()) (void)batch.Put(store->catalog(), key, record);
   if (!damaged.IsReadable(Store::kStats))
     for (const auto& [key, record] : damaged.statistics()) (void)batch.Put(store->stats(), key, record);
-  const rocksdb::Status status = store->db()->Write(rocksdb::WriteOptions(), &batch);
+  const rocksdb::Status status = store->Write(rocksdb::WriteOptions(), &batch);
   return status.ok() ? absl::OkStatus() : FromRocksDB("cannot write the recovered catalog", status);
 }
 

@@ -224,6 +224,9 @@ rocksdb::Options Store::Prepare(const StoreOptions& options) {
   block_cache_ = base.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>()->block_cache;
   block_cache_bytes_ = options.block_cache_bytes;
   write_buffer_manager_ = base.write_buffer_manager;
+  // RocksDB switches a memtable when less than half of an arena block is missing, and counts blocks that are
+  // not used up.
+  full_memtable_bytes_ = base.write_buffer_size - 2 * base.arena_block_size;
   return base;
 }
 
@@ -472,6 +475,39 @@ absl::Status Store::Ingest(rocksdb::ColumnFamilyHandle* family, const std::vecto
   if (!status.ok()) return FromRocksDB("cannot add files to column family " + family->GetName(), status);
   if (family == items()) ++item_ingestions_;
   return absl::OkStatus();
+}
+
+rocksdb::Status Store::Write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch* batch) {
+  const rocksdb::Status status = db_->Write(options, batch);
+  if (status.ok()) SwitchFullMemtables(*batch);
+  return status;
+}
+
+void Store::SwitchFullMemtables(const rocksdb::WriteBatch& written) {
+  // More than a memtable takes for a record: what the batch has may be padded to an arena block, and a node
+  // of the skip list is added.
+  constexpr uint64_t kNodeBytes = 64;
+  const uint64_t bytes = 2 * written.GetDataSize() + kNodeBytes * written.Count();
+  if (bytes < bytes_until_full_) {
+    bytes_until_full_ -= bytes;
+    return;
+  }
+  bytes_until_full_ = full_memtable_bytes_;
+  for (rocksdb::ColumnFamilyHandle* family : families_) {
+    uint64_t size = 0;
+    if (family == nullptr ||
+        !db_->GetIntProperty(family, rocksdb::DB::Properties::kCurSizeActiveMemTable, &size))
+      continue;
+    if (size < full_memtable_bytes_) {
+      bytes_until_full_ = std::min(bytes_until_full_, full_memtable_bytes_ - size);
+      continue;
+    }
+    rocksdb::FlushOptions flush;
+    flush.wait = false;
+    flush.allow_write_stall = true;  // The next write waits if it must.
+    // An error stops RocksDB, and FailedJobs has it.
+    if (!db_->Flush(flush, family).ok()) return;
+  }
 }
 
 absl::Status Store::FlushMemtables(std::chrono::milliseconds timeout, const Cancellation& cancellation) {

@@ -164,6 +164,14 @@ class Store {
   Usage MeasureUsage() const;
   StoreFigures MeasureFigures() const;
 
+  // As DB::Write. After the write the memtables that are full are switched, so that RocksDB never switches
+  // several of them itself. Called by one thread at a time.
+  //
+  // When a write begins and several memtables are full, RocksDB 7.8 switches one after another. If the new
+  // log cannot be created, or the MANIFEST not be written, it keeps its references to the other families for
+  // ever and an assertion ends the process when the store is closed (fixed by facebook/rocksdb#12176).
+  rocksdb::Status Write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch* batch);
+
   size_t block_cache_capacity() const { return block_cache_->GetCapacity(); }
   // Adds sorted table files to `family`. The files must be on the same file system and must not overlap, and
   // the family must have no key in their range. Moves the files; the result is durable on return.
@@ -215,6 +223,8 @@ class Store {
       const StoreOptions& options, const rocksdb::Options& base) const;
   void InstallHandles(const std::vector<rocksdb::ColumnFamilyHandle*>& handles);
 
+  void SwitchFullMemtables(const rocksdb::WriteBatch& written);
+
   friend class CacheReservation;
   // Changes the capacity of the block cache to what is not reserved.
   void SetReservedCacheBytes(size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(cache_mutex_);
@@ -247,6 +257,10 @@ class Store {
   std::array<CompactionPause, kFamilies> pauses_ ABSL_GUARDED_BY(pauses_mutex_);
   std::atomic<int64_t> ingestion_steps_ = 0;
   std::atomic<int64_t> item_ingestions_ = 0;
+  // A memtable of this size is full. RocksDB switches a memtable that is larger before the next write.
+  uint64_t full_memtable_bytes_ = 0;
+  // What writes may add until a memtable can be full.
+  uint64_t bytes_until_full_ = 0;
   const std::shared_ptr<DroppedFilter> dropped_records_ = std::make_shared<DroppedFilter>(OwnerOfRecord);
   const std::shared_ptr<DroppedFilter> dropped_collections_ =
       std::make_shared<DroppedFilter>(OwnerOfCollection);

@@ -239,6 +239,51 @@ TEST_F(FailedSyncTest, OnAFullDiskIsTheSameForAllFamilies) {
   }
 }
 
+// A write fills several memtables, which begins a new log and writes to the MANIFEST. The packaged RocksDB,
+// left to itself, would end the process when the store is closed.
+class FullMemtablesTest : public FailingDiskTest {
+ protected:
+  void ExpectSurvives(const InjectedFault& fault) {
+    DatabaseOptions options = Options();
+    options.memtable_bytes = 8 << 20;  // Each memtable may take a quarter.
+    std::unique_ptr<Database> database = Open(options);
+    ASSERT_NE(database, nullptr);
+    v1::CreateTableRequest table = TableRequest("Plain");
+    AddIndex(&table, "ByGroup", {"grp:S"}, 1, v1::PROJECTION_TYPE_ALL);
+    ASSERT_TRUE(CreateTable(*database, table).ok());
+    wire::BatchWriteItemRequest batch;
+    auto& writes = *batch.add_request_items();
+    writes.set_table_name("Plain");
+    for (int i = 0; i < 6; ++i) {
+      writes.add_write_requests()->mutable_put_request()->set_item(
+          Encode({{"pk", S("large-" + std::to_string(i))},
+                  {"sk", S("#")},
+                  {"grp", S("g")},
+                  {"text", S(std::string(390'000, 'x'))}}));
+    }
+    disk_->Inject(fault);
+    auto large = Await<wire::BatchWriteItemReply>(
+        [&](auto done) { database->BatchWriteItem(batch, std::move(done)); });
+    ASSERT_TRUE(large.ok()) << large.status();
+    // Fails if the fault was met before it.
+    (void)Put(*database, "unknown");
+    Poll("the fault to be met", [&] { return disk_->faults_left() == 0; });
+    Poll("a write to be acknowledged", [&] { return Put(*database, "after").ok(); });
+    EXPECT_TRUE(Has(*database, "large-0"));
+    ReadOrders(*database);
+  }
+};
+
+TEST_F(FullMemtablesTest, SurviveALogThatCannotBeCreated) {
+  ExpectSurvives({.operation = Operation::kCreateFile, .matches = IsLog});
+}
+
+TEST_F(FullMemtablesTest, SurviveAManifestThatCannotBeWritten) {
+  ExpectSurvives({.operation = Operation::kAppend, .matches = [](const std::string& path) {
+                    return path.find("MANIFEST-") != std::string::npos;
+                  }});
+}
+
 // The write is in the log and not durable: no reader sees it now, and it is there after reopening, because
 // RocksDB replays what it can read. Its number must neither be lost nor used twice.
 TEST_F(FailedSyncTest, AnswersThatTheOutcomeIsUnknownAndNumbersOn) {

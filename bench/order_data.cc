@@ -6,8 +6,8 @@
 #include <ctime>
 #include <string_view>
 
-#include "daemon/http/api/json_writer.h"
 #include "storage/base/check.h"
+#include "storage/json/json_writer.h"
 #include "storage/values/wire.h"
 
 namespace itemdb::bench {
@@ -160,7 +160,7 @@ uint64_t Customer(uint64_t order) { return Random(order, 1) % kCustomers; }
 
 std::string Json(const std::string& item) {
   std::string json;
-  itemdb::http::AppendJsonItem(storage::ItemView(item), &json);
+  itemdb::storage::AppendJsonItem(storage::ItemView(item), &json);
   return json;
 }
 

@@ -73,6 +73,8 @@ struct Options {
   // Empty: commit groups are not kept.
   std::string archive_directory;
   absl::Duration archive_window;
+  // Empty: `exports` in the data directory.
+  std::string export_directory;
   // Records per second; 0: no check in the background.
   int background_check_rate = 0;
   // Bytes per second; 0: table files are not checked in the background.

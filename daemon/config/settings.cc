@@ -210,6 +210,9 @@ const std::vector<Setting>& Settings() {
        {},
        kDayMs,
        35 * kDayMs},
+      {"export-directory", &Options::export_directory, "DIR", "",
+       "Directory of exports and imports. A bucket is a folder in it. Without it: exports in the data "
+       "directory"},
       {"background-check-rate",
        &Options::background_check_rate,
        "RECORDS",

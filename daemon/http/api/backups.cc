@@ -88,7 +88,7 @@ absl::StatusOr<v1::UpdateContinuousBackupsRequest> ReadUpdateContinuousBackups(c
 // ---- replies
 
 // Writes the members that BackupDetails and BackupSummary share.
-void WriteDetails(const v1::TableBackup& backup, JsonWriter* writer) {
+void WriteDetails(const v1::TableBackup& backup, storage::JsonWriter* writer) {
   writer->Name("BackupArn").String(backup.backup_arn());
   writer->Name("BackupName").String(backup.backup_name());
   writer->Name("BackupSizeBytes").Integer(backup.source_table().table_size_bytes());
@@ -98,14 +98,14 @@ void WriteDetails(const v1::TableBackup& backup, JsonWriter* writer) {
   if (backup.expiry_time_ms() != 0) writer->Name("BackupExpiryDateTime").Time(backup.expiry_time_ms());
 }
 
-void WriteBackupDetails(const v1::TableBackup& backup, JsonWriter* writer) {
+void WriteBackupDetails(const v1::TableBackup& backup, storage::JsonWriter* writer) {
   writer->Name("BackupDetails").BeginObject();
   WriteDetails(backup, writer);
   writer->EndObject();
 }
 
 // BAK-08.
-void WriteSourceTable(const v1::TableDescription& table, JsonWriter* writer) {
+void WriteSourceTable(const v1::TableDescription& table, storage::JsonWriter* writer) {
   writer->Name("SourceTableDetails").BeginObject();
   writer->Name("TableName").String(table.table_name());
   writer->Name("TableId").String(table.table_id());
@@ -121,7 +121,7 @@ void WriteSourceTable(const v1::TableDescription& table, JsonWriter* writer) {
 }
 
 // BAK-09: only what was on. A SYSTEM backup has none (BAK-18).
-void WriteSourceFeatures(const v1::TableBackup& backup, JsonWriter* writer) {
+void WriteSourceFeatures(const v1::TableBackup& backup, storage::JsonWriter* writer) {
   writer->Name("SourceTableFeatureDetails").BeginObject();
   if (backup.backup_type() == v1::BACKUP_TYPE_USER) {
     const v1::TableDescription& table = backup.source_table();
@@ -160,13 +160,13 @@ void WriteSourceFeatures(const v1::TableBackup& backup, JsonWriter* writer) {
   writer->EndObject();
 }
 
-void WriteCreated(const v1::CreateBackupReply& reply, JsonWriter* writer) {
+void WriteCreated(const v1::CreateBackupReply& reply, storage::JsonWriter* writer) {
   WriteBackupDetails(reply.backup(), writer);
 }
 
 // DescribeBackup and DeleteBackup answer alike (BAK-07, BAK-15).
 template <typename Reply>
-void WriteBackup(const Reply& reply, JsonWriter* writer) {
+void WriteBackup(const Reply& reply, storage::JsonWriter* writer) {
   writer->Name("BackupDescription").BeginObject();
   WriteBackupDetails(reply.backup(), writer);
   WriteSourceTable(reply.backup().source_table(), writer);
@@ -174,7 +174,7 @@ void WriteBackup(const Reply& reply, JsonWriter* writer) {
   writer->EndObject();
 }
 
-void WriteBackups(const v1::ListBackupsReply& reply, JsonWriter* writer) {
+void WriteBackups(const v1::ListBackupsReply& reply, storage::JsonWriter* writer) {
   writer->Name("BackupSummaries").BeginArray();
   for (const v1::TableBackup& backup : reply.backups()) {
     writer->BeginObject().Name("TableName").String(backup.source_table().table_name());
@@ -189,14 +189,14 @@ void WriteBackups(const v1::ListBackupsReply& reply, JsonWriter* writer) {
 }
 
 template <typename Reply>
-void WriteRestored(const Reply& reply, JsonWriter* writer) {
+void WriteRestored(const Reply& reply, storage::JsonWriter* writer) {
   writer->Name("TableDescription");
   WriteTableDescription(reply.table(), writer);
 }
 
 // Continuous backups are always on; their point-in-time recovery may be off (PIT-02).
 template <typename Reply>
-void WriteContinuousBackups(const Reply& reply, JsonWriter* writer) {
+void WriteContinuousBackups(const Reply& reply, storage::JsonWriter* writer) {
   const v1::ContinuousBackupsDescription& backups = reply.continuous_backups();
   writer->Name("ContinuousBackupsDescription").BeginObject();
   writer->Name("ContinuousBackupsStatus").String("ENABLED");

@@ -17,7 +17,7 @@ absl::StatusOr<wire::BatchGetItemRequest> ReadBatchGet(const JsonObject& object)
         std::optional<JsonElement> keys = MemberOf(given, "Keys");
         if (keys.has_value()) {
           for (JsonElement key : AsArray(*keys)) {
-            ITEMDB_ASSIGN_OR_RETURN(*table->add_keys(), EncodeJsonItem(AsObject(key)));
+            ITEMDB_ASSIGN_OR_RETURN(*table->add_keys(), storage::EncodeJsonItem(AsObject(key)));
           }
         }
         table->set_projection_expression(std::string(ExpressionOf(given, "ProjectionExpression")));
@@ -32,7 +32,8 @@ absl::StatusOr<wire::BatchGetItemRequest> ReadBatchGet(const JsonObject& object)
   return request;
 }
 
-void WriteNames(const google::protobuf::RepeatedPtrField<wire::NamedName>& names, JsonWriter* writer) {
+void WriteNames(const google::protobuf::RepeatedPtrField<wire::NamedName>& names,
+                storage::JsonWriter* writer) {
   if (names.empty()) return;
   writer->Name("ExpressionAttributeNames").BeginObject();
   for (const auto& entry : names) writer->Name(entry.name()).String(entry.value());
@@ -41,7 +42,7 @@ void WriteNames(const google::protobuf::RepeatedPtrField<wire::NamedName>& names
 
 // Writes UnprocessedKeys as a request that the client can send again (SEM-043). The keys are in the client's
 // form, not canonical; each of their values has one type, because storage has refused other keys.
-void WriteUnprocessedKeys(const wire::BatchGetItemReply& reply, JsonWriter* writer) {
+void WriteUnprocessedKeys(const wire::BatchGetItemReply& reply, storage::JsonWriter* writer) {
   writer->Name("UnprocessedKeys").BeginObject();
   for (const auto& table : reply.unprocessed_keys()) {
     writer->Name(table.table_name()).BeginObject().Name("Keys").BeginArray();
@@ -61,7 +62,7 @@ void WriteUnprocessedKeys(const wire::BatchGetItemReply& reply, JsonWriter* writ
   writer->EndObject();
 }
 
-int64_t WriteBatchGet(const wire::BatchGetItemReply& reply, JsonWriter* writer) {
+int64_t WriteBatchGet(const wire::BatchGetItemReply& reply, storage::JsonWriter* writer) {
   int64_t items = 0;
   writer->Name("Responses").BeginObject();
   for (const auto& table : reply.responses()) {
@@ -113,7 +114,7 @@ absl::StatusOr<wire::BatchWriteItemRequest> ReadBatchWrite(const JsonObject& obj
   return request;
 }
 
-void WriteBatchWrite(const wire::BatchWriteItemReply& reply, JsonWriter* writer) {
+void WriteBatchWrite(const wire::BatchWriteItemReply& reply, storage::JsonWriter* writer) {
   // Always empty: storage accepts a batch as a whole or refuses it (SEM-046).
   writer->Name("UnprocessedItems").BeginObject().EndObject();
   WriteItemCollectionMetrics(reply.item_collection_metrics(), writer);

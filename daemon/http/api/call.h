@@ -12,8 +12,8 @@
 #include "daemon/http/api/errors.h"
 #include "daemon/http/api/json_api.h"
 #include "daemon/http/api/json_document.h"
-#include "daemon/http/api/json_writer.h"
 #include "daemon/http/api/request_members.h"
+#include "storage/json/json_writer.h"
 
 namespace itemdb::http {
 
@@ -112,14 +112,14 @@ struct DatabaseCall {
 template <auto kOperation, auto kAnswer>
 inline constexpr DatabaseCall<kOperation, kAnswer> CallDatabase{};
 
-// A kAnswer: an error, or a JSON object with the members that kWrite(const Reply&, JsonWriter*) writes.
-// kWrite may return the number of items in the reply, for the log of slow calls.
+// A kAnswer: an error, or a JSON object with the members that kWrite(const Reply&, storage::JsonWriter*)
+// writes. kWrite may return the number of items in the reply, for the log of slow calls.
 template <auto kWrite>
 struct ObjectAnswer {
   void operator()(JsonAnswer answer, const auto& reply) const {
     if (!reply.ok()) return std::move(answer).Fail(reply.status());
     std::string body;
-    JsonWriter writer(&body);
+    storage::JsonWriter writer(&body);
     writer.BeginObject();
     int64_t items = -1;
     if constexpr (std::is_void_v<decltype(kWrite(*reply, &writer))>) {

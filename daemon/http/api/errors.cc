@@ -5,19 +5,18 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/access/access_keys.h"
-#include "daemon/http/api/json_writer.h"
 #include "daemon/serving/serving_context.h"
+#include "storage/json/json_writer.h"
 
 namespace itemdb::http {
 namespace {
 
-constexpr std::string_view kReasonSerialization = "SERIALIZATION";
 constexpr std::string_view kInternalCode = "InternalServerError";
 
 // The exceptions of ERR-01 to ERR-20. Only a bug can produce another reason; the answer is then 500.
 constexpr JsonException kExceptions[] = {
     {storage::kReasonValidation, 400, "ValidationException", "ValidationError"},
-    {kReasonSerialization, 400, "SerializationException", "ValidationError"},
+    {storage::kReasonSerialization, 400, "SerializationException", "ValidationError"},
     {storage::kReasonResourceNotFound, 400, "ResourceNotFoundException", "ResourceNotFound"},
     {storage::kReasonResourceInUse, 400, "ResourceInUseException", kInternalCode},
     {storage::kReasonLimitExceeded, 400, "LimitExceededException", "RequestLimitExceeded"},
@@ -78,18 +77,14 @@ const JsonException& ExceptionOf(std::string_view reason) {
   return exception == std::end(kExceptions) ? kInternal : *exception;
 }
 
-absl::Status SerializationError(std::string_view message) {
-  return storage::MakeError(absl::StatusCode::kInvalidArgument, kReasonSerialization, message);
-}
-
 bool IsSerializationError(const absl::Status& status) {
-  return storage::ReasonOf(status) == kReasonSerialization;
+  return storage::ReasonOf(status) == storage::kReasonSerialization;
 }
 
 std::string BeginErrorBody(std::string_view exception, std::string_view message) {
   std::string body = "{\"__type\":\"";
   body.append(PrefixOf(exception)).append(exception).append("\",\"message\":");
-  AppendJsonString(message, &body);
+  storage::AppendJsonString(message, &body);
   return body;
 }
 

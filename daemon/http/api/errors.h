@@ -8,9 +8,7 @@
 
 namespace itemdb::http {
 
-// The error of a request that is not JSON or has a wrong JSON type (ERR-16): INVALID_ARGUMENT with a reason
-// that only this protocol has.
-absl::Status SerializationError(std::string_view message);
+// The request is not JSON or has a wrong JSON type (storage/json/json_values.h).
 bool IsSerializationError(const absl::Status& status);
 
 // The service's exception for a reason of storage.

@@ -55,7 +55,7 @@ void AnswerWrite(JsonAnswer answer, absl::StatusOr<wire::WriteItemReply> reply) 
   if (reply->has_condition_failed())
     return std::move(answer).Send(ConditionFailedReply(reply->condition_failed()));
   std::string body;
-  JsonWriter writer(&body);
+  storage::JsonWriter writer(&body);
   writer.BeginObject();
   if (reply->result().has_attributes()) writer.Name("Attributes").Item(reply->result().attributes());
   if (reply->has_consumed_capacity()) {
@@ -83,7 +83,7 @@ void AnswerGet(JsonAnswer answer, absl::StatusOr<wire::GetItemReply> reply) {
   std::string body;
   // JSON takes about half as much again: names of types and punctuation.
   body.reserve(reply->item().size() * 3 / 2 + 128);
-  JsonWriter writer(&body);
+  storage::JsonWriter writer(&body);
   writer.BeginObject();
   if (reply->has_item()) writer.Name("Item").Item(reply->item());
   if (reply->has_consumed_capacity()) {

@@ -55,8 +55,9 @@ absl::Status JsonDocument::Parse() {
   simdjson::error_code error =
       parser->parse(body_.data(), body_.size(), /*realloc_if_needed=*/false).get(element);
   if (error != simdjson::SUCCESS)
-    return SerializationError(absl::StrCat("The request is not JSON: ", simdjson::error_message(error)));
-  if (element.get(root_) != simdjson::SUCCESS) return WrongJsonType(element, "Structure");
+    return storage::SerializationError(
+        absl::StrCat("The request is not JSON: ", simdjson::error_message(error)));
+  if (element.get(root_) != simdjson::SUCCESS) return storage::WrongJsonType(element, "Structure");
   return absl::OkStatus();
 }
 

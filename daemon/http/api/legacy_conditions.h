@@ -6,12 +6,12 @@
 
 namespace itemdb::http {
 
-// Reads Expected and ConditionalOperator; reads AttributeUpdates. Errors as of EncodeJsonValue().
+// Reads Expected and ConditionalOperator; reads AttributeUpdates. Errors as of storage::EncodeJsonValue().
 absl::Status ReadExpected(const JsonObject& object, wire::WriteItemRequest* request);
 absl::Status ReadAttributeUpdates(const JsonObject& object, wire::WriteItemRequest* request);
 
 // Reads the member `name`, a map of conditions: KeyConditions, QueryFilter or ScanFilter. Errors as of
-// EncodeJsonValue().
+// storage::EncodeJsonValue().
 absl::Status ReadConditions(const JsonObject& object, std::string_view name,
                             google::protobuf::RepeatedPtrField<wire::NamedCondition>* conditions);
 

@@ -1,8 +1,8 @@
 #include "daemon/http/api/outcomes.h"
 
 #include "daemon/http/api/errors.h"
-#include "daemon/http/api/json_writer.h"
 #include "daemon/http/api/request_members.h"
+#include "storage/json/json_writer.h"
 
 namespace itemdb::http {
 namespace {
@@ -28,7 +28,7 @@ JsonReply Begin(std::string_view reason, std::string_view message) {
 
 JsonReply ConditionFailedReply(const wire::ConditionFailed& failed) {
   JsonReply reply = Begin(storage::kReasonConditionalCheckFailed, "The conditional request failed");
-  JsonWriter writer(&reply.body);
+  storage::JsonWriter writer(&reply.body);
   if (failed.has_item()) writer.Name("Item").Item(failed.item());
   writer.EndObject();
   return reply;
@@ -39,7 +39,7 @@ JsonReply CancelledReply(const wire::TransactionCancelled& cancelled) {
   for (int i = 0; i < cancelled.reasons_size(); ++i)
     message.append(i > 0 ? ", " : "").append(CodeText(cancelled.reasons(i).code()));
   JsonReply reply = Begin(daemon::kReasonTransactionCancelled, message + "]");
-  JsonWriter writer(&reply.body);
+  storage::JsonWriter writer(&reply.body);
   writer.Name("CancellationReasons").BeginArray();
   for (const auto& reason : cancelled.reasons()) {
     writer.BeginObject().Name("Code").String(CodeText(reason.code()));

@@ -52,7 +52,7 @@ void AnswerPage(JsonAnswer answer, bool count_only, absl::StatusOr<storage::Page
   std::string body;
   // JSON takes about half as much again: names of types and punctuation.
   body.reserve(page->encoded_items.size() * 3 / 2 + 256);
-  JsonWriter writer(&body);
+  storage::JsonWriter writer(&body);
   writer.BeginObject();
   if (!count_only) {
     WriteItems(page->encoded_items, &writer);

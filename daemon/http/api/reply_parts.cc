@@ -10,7 +10,7 @@ namespace {
 
 using Capacities = google::protobuf::Map<std::string, v1::Capacity>;
 
-void WriteIndexes(std::string_view name, const Capacities& indexes, JsonWriter* writer) {
+void WriteIndexes(std::string_view name, const Capacities& indexes, storage::JsonWriter* writer) {
   if (indexes.empty()) return;
   writer->Name(name).BeginObject();
   for (const auto& [index, capacity] : std::map<std::string, v1::Capacity>(indexes.begin(), indexes.end()))
@@ -20,7 +20,7 @@ void WriteIndexes(std::string_view name, const Capacities& indexes, JsonWriter* 
 
 }  // namespace
 
-int64_t WriteItems(std::string_view encoded_items, JsonWriter* writer) {
+int64_t WriteItems(std::string_view encoded_items, storage::JsonWriter* writer) {
   int64_t count = 0;
   writer->Name("Items").BeginArray();
   for (std::string_view item; wire::ConsumeContents(&encoded_items, &item); ++count) writer->Item(item);
@@ -29,7 +29,7 @@ int64_t WriteItems(std::string_view encoded_items, JsonWriter* writer) {
 }
 
 int64_t WriteResponses(const google::protobuf::RepeatedPtrField<wire::ItemResponse>& responses,
-                       JsonWriter* writer) {
+                       storage::JsonWriter* writer) {
   int64_t count = 0;
   writer->Name("Responses").BeginArray();
   for (const auto& response : responses) {
@@ -44,7 +44,7 @@ int64_t WriteResponses(const google::protobuf::RepeatedPtrField<wire::ItemRespon
   return count;
 }
 
-void WriteConsumedCapacity(const v1::ConsumedCapacity& capacity, JsonWriter* writer) {
+void WriteConsumedCapacity(const v1::ConsumedCapacity& capacity, storage::JsonWriter* writer) {
   writer->BeginObject().Name("TableName").String(capacity.table_name());
   writer->Name("CapacityUnits").Real(capacity.capacity_units());
   if (capacity.has_table())
@@ -59,14 +59,14 @@ void WriteConsumedCapacity(const v1::ConsumedCapacity& capacity, JsonWriter* wri
 }
 
 void WriteConsumedCapacities(const google::protobuf::RepeatedPtrField<v1::ConsumedCapacity>& capacities,
-                             JsonWriter* writer) {
+                             storage::JsonWriter* writer) {
   if (capacities.empty()) return;
   writer->Name("ConsumedCapacity").BeginArray();
   for (const auto& capacity : capacities) WriteConsumedCapacity(capacity, writer);
   writer->EndArray();
 }
 
-void WriteItemCollectionMetrics(const wire::ItemCollectionMetrics& metrics, JsonWriter* writer) {
+void WriteItemCollectionMetrics(const wire::ItemCollectionMetrics& metrics, storage::JsonWriter* writer) {
   writer->BeginObject().Name("ItemCollectionKey").Item(metrics.item_collection_key());
   writer->Name("SizeEstimateRangeGB").BeginArray();
   for (double bound : metrics.size_estimate_range_gb()) writer->Real(bound);
@@ -74,7 +74,8 @@ void WriteItemCollectionMetrics(const wire::ItemCollectionMetrics& metrics, Json
 }
 
 void WriteItemCollectionMetrics(
-    const google::protobuf::RepeatedPtrField<wire::TableItemCollectionMetrics>& tables, JsonWriter* writer) {
+    const google::protobuf::RepeatedPtrField<wire::TableItemCollectionMetrics>& tables,
+    storage::JsonWriter* writer) {
   if (tables.empty()) return;
   writer->Name("ItemCollectionMetrics").BeginObject();
   for (const auto& table : tables) {

@@ -8,9 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "daemon/http/api/errors.h"
-#include "daemon/http/api/json_values.h"
-#include "daemon/http/api/json_writer.h"
 #include "storage/base/limits.h"
+#include "storage/json/json_writer.h"
 
 namespace itemdb::http {
 namespace {
@@ -76,7 +75,7 @@ void AppendBeginning(const element& value, std::string* out) {
   if (out->size() > kMaxShownBytes) return;
   if (value.is_string()) {
     const auto text = As<std::string_view>(value);
-    return AppendJsonString(text.substr(0, CharacterBefore(text, kMaxShownBytes + 1)), out);
+    return storage::AppendJsonString(text.substr(0, CharacterBefore(text, kMaxShownBytes + 1)), out);
   }
   if (value.is_array()) {
     out->push_back('[');
@@ -92,7 +91,7 @@ void AppendBeginning(const element& value, std::string* out) {
     for (auto [name, one] : AsObject(value)) {
       if (out->size() > kMaxShownBytes) return;
       if (out->back() != '{') out->push_back(',');
-      AppendJsonString(name.substr(0, CharacterBefore(name, kMaxShownBytes + 1)), out);
+      storage::AppendJsonString(name.substr(0, CharacterBefore(name, kMaxShownBytes + 1)), out);
       out->push_back(':');
       AppendBeginning(one, out);
     }
@@ -154,24 +153,24 @@ bool Checker::Value(const Shape& shape, const element& value, const Place& place
   switch (shape.kind) {
     case ShapeKind::kString:
     case ShapeKind::kTableName:
-      if (!value.is_string()) return Fail(WrongJsonType(value, "String"));
+      if (!value.is_string()) return Fail(storage::WrongJsonType(value, "String"));
       Text(shape, As<std::string_view>(value), place);
       return true;
     case ShapeKind::kInteger:
     case ShapeKind::kLong:
       return Number(shape, value, place);
     case ShapeKind::kTimestamp:
-      return value.is_number() || Fail(WrongJsonType(value, "Timestamp"));
+      return value.is_number() || Fail(storage::WrongJsonType(value, "Timestamp"));
     case ShapeKind::kBoolean:
-      return value.is_bool() || Fail(WrongJsonType(value, "Boolean"));
+      return value.is_bool() || Fail(storage::WrongJsonType(value, "Boolean"));
     case ShapeKind::kList:
-      if (!value.is_array()) return Fail(WrongJsonType(value, "List"));
+      if (!value.is_array()) return Fail(storage::WrongJsonType(value, "List"));
       return List(shape, value, place);
     case ShapeKind::kMap:
-      if (!value.is_object()) return Fail(WrongJsonType(value, "Map"));
+      if (!value.is_object()) return Fail(storage::WrongJsonType(value, "Map"));
       return Map(shape, value, place);
     case ShapeKind::kStructure:
-      if (!value.is_object()) return Fail(WrongJsonType(value, "Structure"));
+      if (!value.is_object()) return Fail(storage::WrongJsonType(value, "Structure"));
       return Structure(shape, AsObject(value), place);
     case ShapeKind::kAttributeValue:
       return AttributeValue(value);
@@ -189,7 +188,8 @@ bool Checker::Structure(const Shape& shape, const simdjson::dom::object& object,
     for (size_t i = 0; i < shape.members.size(); ++i) {
       if (shape.members[i].name != name) continue;
       if (seen >> i & 1)
-        return Fail(SerializationError(absl::StrCat("Member ", std::string(name), " occurs more than once")));
+        return Fail(storage::SerializationError(
+            absl::StrCat("Member ", std::string(name), " occurs more than once")));
       seen |= uint32_t{1} << i;
       if (value.is_null()) break;
       present |= uint32_t{1} << i;
@@ -212,7 +212,7 @@ bool Checker::Structure(const Shape& shape, const simdjson::dom::object& object,
 // JSON null is accepted here; the reader of the value handles it.
 bool Checker::AttributeValue(const element& value) {
   if (!values_) return true;
-  absl::Status error = EncodeJsonValue(value).status();
+  absl::Status error = storage::EncodeJsonValue(value).status();
   return error.ok() || !IsSerializationError(error) || Fail(std::move(error));
 }
 
@@ -224,7 +224,7 @@ bool Checker::List(const Shape& shape, const element& list, const Place& place) 
       if (!AttributeValue(value)) return false;
       continue;
     }
-    if (value.is_null()) return Fail(SerializationError("A list contains null"));
+    if (value.is_null()) return Fail(storage::SerializationError("A list contains null"));
     if (!Value(*shape.element, value, Place{.parent = &place, .position = count})) return false;
   }
   Entries(shape, count, list, place);
@@ -241,7 +241,7 @@ bool Checker::Map(const Shape& shape, const element& map, const Place& place) {
     }
     Place here{.parent = &place, .name = name};
     if (value.is_null())
-      return Fail(SerializationError(absl::StrCat("The value of ", Quoted(name), " is null")));
+      return Fail(storage::SerializationError(absl::StrCat("The value of ", Quoted(name), " is null")));
     if (shape.key != nullptr) Text(*shape.key, name, here);
     if (!Value(*shape.element, value, here)) return false;
   }
@@ -281,9 +281,11 @@ void Checker::TableName(std::string_view text, const Place& place) {
 bool Checker::Number(const Shape& shape, const element& value, const Place& place) {
   const bool is_long = shape.kind == ShapeKind::kLong;
   int64_t number;
-  if (value.get(number) != simdjson::SUCCESS) return Fail(WrongJsonType(value, is_long ? "Long" : "Integer"));
+  if (value.get(number) != simdjson::SUCCESS)
+    return Fail(storage::WrongJsonType(value, is_long ? "Long" : "Integer"));
   if (!is_long && number != static_cast<int32_t>(number))
-    return Fail(SerializationError(absl::StrCat("Number ", number, " is out of the range of Integer")));
+    return Fail(
+        storage::SerializationError(absl::StrCat("Number ", number, " is out of the range of Integer")));
   if (number < shape.min)
     Violation(absl::StrCat("'", number, "'"), place,
               absl::StrCat("have value greater than or equal to ", shape.min));
@@ -315,34 +317,6 @@ absl::Status CheckValueTypes(const Shape& input, const simdjson::dom::object& re
   Checker checker(/*values=*/true);
   checker.Structure(input, request, Place{});
   return checker.error();
-}
-
-absl::Status WrongJsonType(const element& value, std::string_view wanted) {
-  const bool scalar = wanted != "List" && wanted != "Map" && wanted != "Structure";
-  std::string_view found;
-  switch (value.type()) {
-    case element_type::ARRAY:
-      return SerializationError("Start of list found where not expected");
-    case element_type::OBJECT:
-      return SerializationError("Start of structure or map found where not expected");
-    case element_type::STRING:
-      found = "STRING_VALUE";
-      break;
-    case element_type::DOUBLE:
-      found = "DECIMAL_VALUE";
-      break;
-    case element_type::BOOL:
-      found = value.get_bool().value_unsafe() ? "TRUE_VALUE" : "FALSE_VALUE";
-      break;
-    case element_type::NULL_VALUE:
-      found = "NULL_VALUE";
-      break;
-    default:
-      found = "NUMBER_VALUE";
-  }
-  if (!scalar) return SerializationError("Unexpected field type");
-  return SerializationError(
-      absl::StrCat(std::string(found), " cannot be converted to ", std::string(wanted)));
 }
 
 }  // namespace itemdb::http

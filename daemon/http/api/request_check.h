@@ -20,15 +20,12 @@ namespace itemdb::http {
 // (SEM-115); or a member is not supported.
 //
 // After OK each member has its type and is within its bounds. Attribute values are an exception: they are
-// only checked if something is out of bounds, because EncodeJsonValue() checks their types.
+// only checked if something is out of bounds, because storage::EncodeJsonValue() checks their types.
 absl::Status CheckRequest(const Shape& input, const simdjson::dom::object& request);
 
 // Checks the JSON types in attribute values of a request that CheckRequest() has accepted. INVALID_ARGUMENT,
 // reason SERIALIZATION: a type is wrong.
 absl::Status CheckValueTypes(const Shape& input, const simdjson::dom::object& request);
-
-// The error, reason SERIALIZATION, for an `element` that is not of the type `wanted`, e.g. "String".
-absl::Status WrongJsonType(const simdjson::dom::element& element, std::string_view wanted);
 
 // The value of an element that is known to have the type. Returned by value: simdjson's accessors return
 // references into their result object.

@@ -67,7 +67,7 @@ std::string_view ExpressionOf(const JsonObject& object, std::string_view name) {
 absl::StatusOr<std::string> ItemOf(const JsonObject& object, std::string_view name) {
   std::optional<JsonElement> item = MemberOf(object, name);
   if (!item.has_value()) return std::string();
-  return EncodeJsonItem(AsObject(*item));
+  return storage::EncodeJsonItem(AsObject(*item));
 }
 
 bool IsEmptyMap(const JsonObject& object, std::string_view name) {

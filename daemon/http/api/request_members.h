@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "daemon/http/api/json_values.h"
 #include "daemon/http/api/request_check.h"
 #include "storage/base/status.h"
+#include "storage/json/json_values.h"
 
 namespace itemdb::http {
 
@@ -65,7 +65,7 @@ Enum EnumOf(const JsonObject& object, std::string_view name) {
 // storage treats an empty text as no expression. So it becomes " ", which storage refuses.
 std::string_view ExpressionOf(const JsonObject& object, std::string_view name);
 
-// The item `name`, encoded; an empty item if the member is missing. Errors as of EncodeJsonItem().
+// The item `name`, encoded; an empty item if the member is missing. Errors as of storage::EncodeJsonItem().
 absl::StatusOr<std::string> ItemOf(const JsonObject& object, std::string_view name);
 
 // Whether the map `name` exists and is empty. Storage refuses it, after other mistakes: an empty map becomes
@@ -94,7 +94,7 @@ absl::Status ReadPlaceholders(const JsonObject& object, Request* request) {
                       [&](std::string_view name, const JsonElement& value) {
                         auto* entry = request->add_expression_attribute_values();
                         entry->set_name(std::string(name));
-                        ITEMDB_ASSIGN_OR_RETURN(*entry->mutable_value(), EncodeJsonValue(value));
+                        ITEMDB_ASSIGN_OR_RETURN(*entry->mutable_value(), storage::EncodeJsonValue(value));
                         return absl::OkStatus();
                       });
 }

@@ -27,7 +27,7 @@ absl::StatusOr<v1::DescribeTableReply> Describe(JsonCall& call, const std::strin
 template <typename Write>
 void AnswerWith(JsonAnswer answer, Write write) {
   std::string body;
-  JsonWriter writer(&body);
+  storage::JsonWriter writer(&body);
   writer.BeginObject();
   write(&writer);
   writer.EndObject();
@@ -41,7 +41,7 @@ void AnswerEmptyList(JsonCall call, std::string_view name) {
     return std::move(call.answer)
         .Fail(storage::ValidationError("Invalid Request: Provided nextToken is invalid"));
   AnswerWith(std::move(call.answer),
-             [name](JsonWriter* writer) { writer->Name(name).BeginArray().EndArray(); });
+             [name](storage::JsonWriter* writer) { writer->Name(name).BeginArray().EndArray(); });
 }
 
 // ---- statistics of keys, and streams to Kinesis
@@ -57,7 +57,7 @@ void ExecuteDescribeContributorInsights(JsonCall call, const AboutTable& request
         .Fail(storage::NotFoundError(
             absl::StrCat("Requested resource not found: Index: ", request.index_name, " not found")));
   }
-  AnswerWith(std::move(call.answer), [&](JsonWriter* writer) {
+  AnswerWith(std::move(call.answer), [&](storage::JsonWriter* writer) {
     writer->Name("TableName").String(table.table_name());
     if (!request.index_name.empty()) writer->Name("IndexName").String(request.index_name);
     writer->Name("ContributorInsightsStatus").String("DISABLED");
@@ -69,7 +69,7 @@ void ExecuteListContributorInsights(JsonCall call, const AboutTable& request) {
     if (absl::Status found = Describe(call, request.table_name).status(); !found.ok())
       return std::move(call.answer).Fail(found);
   }
-  AnswerWith(std::move(call.answer), [](JsonWriter* writer) {
+  AnswerWith(std::move(call.answer), [](storage::JsonWriter* writer) {
     writer->Name("ContributorInsightsSummaries").BeginArray().EndArray();
   });
 }
@@ -77,7 +77,7 @@ void ExecuteListContributorInsights(JsonCall call, const AboutTable& request) {
 void ExecuteDescribeKinesis(JsonCall call, const AboutTable& request) {
   auto reply = Describe(call, request.table_name);
   if (!reply.ok()) return std::move(call.answer).Fail(reply.status());
-  AnswerWith(std::move(call.answer), [&](JsonWriter* writer) {
+  AnswerWith(std::move(call.answer), [&](storage::JsonWriter* writer) {
     writer->Name("TableName").String(reply->table().table_name());
     writer->Name("KinesisDataStreamDestinations").BeginArray().EndArray();
   });
@@ -103,7 +103,7 @@ absl::StatusOr<AboutPolicy> ReadDeletePolicy(const JsonObject& object) {
 void ExecutePolicy(JsonCall call, const AboutPolicy& request) {
   if (absl::Status found = Describe(call, request.table_name).status(); !found.ok())
     return std::move(call.answer).Fail(found);
-  if (!request.must_exist) return AnswerWith(std::move(call.answer), [](JsonWriter*) {});
+  if (!request.must_exist) return AnswerWith(std::move(call.answer), [](storage::JsonWriter*) {});
   std::move(call.answer)
       .Send(ErrorReply(400, "PolicyNotFoundException",
                        absl::StrCat("Resource-based policy not found for the provided ResourceArn: ",

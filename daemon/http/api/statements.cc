@@ -15,7 +15,7 @@ absl::Status ReadStatement(const JsonObject& object, Statement* statement) {
   std::optional<JsonElement> parameters = MemberOf(object, "Parameters");
   if (!parameters.has_value()) return absl::OkStatus();
   for (JsonElement parameter : AsArray(*parameters)) {
-    ITEMDB_ASSIGN_OR_RETURN(*statement->add_parameters(), EncodeJsonValue(parameter));
+    ITEMDB_ASSIGN_OR_RETURN(*statement->add_parameters(), storage::EncodeJsonValue(parameter));
   }
   return absl::OkStatus();
 }
@@ -41,7 +41,7 @@ void AnswerExecute(JsonAnswer answer, absl::StatusOr<storage::StatementPage> pag
   std::string body;
   // JSON takes about half as much again: names of types and punctuation.
   body.reserve(page->encoded_items.size() * 3 / 2 + 256);
-  JsonWriter writer(&body);
+  storage::JsonWriter writer(&body);
   writer.BeginObject();
   const int64_t items = WriteItems(page->encoded_items, &writer);
   if (!reply.next_token().empty()) writer.Name("NextToken").String(reply.next_token());
@@ -67,7 +67,7 @@ absl::StatusOr<wire::BatchExecuteStatementRequest> ReadBatch(const JsonObject& o
   return request;
 }
 
-void WriteBatch(const wire::BatchExecuteStatementReply& reply, JsonWriter* writer) {
+void WriteBatch(const wire::BatchExecuteStatementReply& reply, storage::JsonWriter* writer) {
   writer->Name("Responses").BeginArray();
   for (const auto& response : reply.responses()) {
     writer->BeginObject();
@@ -101,7 +101,7 @@ void AnswerTransaction(JsonAnswer answer, absl::StatusOr<wire::ExecuteTransactio
   if (!reply.ok()) return std::move(answer).Fail(reply.status());
   if (reply->has_cancelled()) return std::move(answer).Send(CancelledReply(reply->cancelled()));
   std::string body;
-  JsonWriter writer(&body);
+  storage::JsonWriter writer(&body);
   writer.BeginObject();
   WriteResponses(reply->responses(), &writer);
   WriteConsumedCapacities(reply->consumed_capacity(), &writer);

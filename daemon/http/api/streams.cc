@@ -57,13 +57,13 @@ absl::StatusOr<storage::GetRecordsRequest> ReadGetRecords(const JsonObject& obje
 }
 
 // Writes the members that describe a stream in every reply.
-void WriteStream(const v1::Stream& stream, JsonWriter* writer) {
+void WriteStream(const v1::Stream& stream, storage::JsonWriter* writer) {
   writer->Name("StreamArn").String(StreamArn(stream.table_name(), stream.stream_label()));
   writer->Name("TableName").String(stream.table_name());
   writer->Name("StreamLabel").String(stream.stream_label());
 }
 
-void WriteStreams(const storage::ListStreamsReply& reply, JsonWriter* writer) {
+void WriteStreams(const storage::ListStreamsReply& reply, storage::JsonWriter* writer) {
   writer->Name("Streams").BeginArray();
   for (const v1::Stream& stream : reply.streams) {
     writer->BeginObject();
@@ -77,7 +77,7 @@ void WriteStreams(const storage::ListStreamsReply& reply, JsonWriter* writer) {
   }
 }
 
-void WriteDescription(const storage::DescribeStreamReply& reply, JsonWriter* writer) {
+void WriteDescription(const storage::DescribeStreamReply& reply, storage::JsonWriter* writer) {
   const v1::Stream& stream = reply.stream;
   writer->Name("StreamDescription").BeginObject();
   WriteStream(stream, writer);
@@ -97,11 +97,12 @@ void WriteDescription(const storage::DescribeStreamReply& reply, JsonWriter* wri
   writer->EndArray().EndObject();
 }
 
-void WriteIterator(const std::string& iterator, JsonWriter* writer) {
+void WriteIterator(const std::string& iterator, storage::JsonWriter* writer) {
   writer->Name("ShardIterator").String(iterator);
 }
 
-void WriteEvent(const storage::StreamEvent& event, v1::StreamViewType view_type, JsonWriter* writer) {
+void WriteEvent(const storage::StreamEvent& event, v1::StreamViewType view_type,
+                storage::JsonWriter* writer) {
   writer->BeginObject().Name("eventID").String(event.event_id);
   writer->Name("eventName").String(EnumText(event.kind));
   writer->Name("eventVersion").String("1.1").Name("eventSource").String("aws:dynamodb");
@@ -122,7 +123,7 @@ void WriteEvent(const storage::StreamEvent& event, v1::StreamViewType view_type,
   writer->EndObject().EndObject();
 }
 
-int64_t WriteRecords(const storage::GetRecordsReply& reply, JsonWriter* writer) {
+int64_t WriteRecords(const storage::GetRecordsReply& reply, storage::JsonWriter* writer) {
   writer->Name("Records").BeginArray();
   for (const storage::StreamEvent& event : reply.events) WriteEvent(event, reply.view_type, writer);
   writer->EndArray();

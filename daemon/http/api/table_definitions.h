@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "daemon/http/api/json_writer.h"
 #include "daemon/http/api/request_members.h"
 #include "itemdb/v1/backups.pb.h"
 #include "storage/base/table_arn.h"
+#include "storage/json/json_writer.h"
 
 namespace itemdb::http {
 
@@ -18,21 +18,22 @@ absl::StatusOr<v1::UpdateTableRequest> ReadUpdateTable(const JsonObject& object)
 void ReadRestoreOverrides(const JsonObject& object, v1::RestoreOverrides* overrides);
 
 // Writes the service's TableDescription, an object.
-void WriteTableDescription(const v1::TableDescription& table, JsonWriter* writer);
+void WriteTableDescription(const v1::TableDescription& table, storage::JsonWriter* writer);
 // The service's description in the reply of DeleteTable, which is without keys, indexes and settings.
-void WriteDeletedTable(const v1::TableDescription& table, JsonWriter* writer);
+void WriteDeletedTable(const v1::TableDescription& table, storage::JsonWriter* writer);
 
 // Parts of descriptions, which those of backups have too. Each writes one member; the last three only if the
 // table or index has it.
 void WriteKeySchema(const google::protobuf::RepeatedPtrField<v1::KeySchemaElement>& schema,
-                    JsonWriter* writer);
-void WriteProjection(const v1::Projection& projection, JsonWriter* writer);
+                    storage::JsonWriter* writer);
+void WriteProjection(const v1::Projection& projection, storage::JsonWriter* writer);
 // ProvisionedThroughput without its history: zeros if there is none.
-void WriteUnits(const v1::ProvisionedThroughput& throughput, JsonWriter* writer);
-void WriteOnDemandThroughput(const v1::TableDescription& table, JsonWriter* writer);
-void WriteOnDemandThroughput(const v1::GlobalSecondaryIndexDescription& index, JsonWriter* writer);
-void WriteEncryption(const v1::TableDescription& table, JsonWriter* writer);
-void WriteStreamSpecification(const v1::TableDescription& table, std::string_view name, JsonWriter* writer);
+void WriteUnits(const v1::ProvisionedThroughput& throughput, storage::JsonWriter* writer);
+void WriteOnDemandThroughput(const v1::TableDescription& table, storage::JsonWriter* writer);
+void WriteOnDemandThroughput(const v1::GlobalSecondaryIndexDescription& index, storage::JsonWriter* writer);
+void WriteEncryption(const v1::TableDescription& table, storage::JsonWriter* writer);
+void WriteStreamSpecification(const v1::TableDescription& table, std::string_view name,
+                              storage::JsonWriter* writer);
 
 // All ARNs have this region and one account id (SEM-100).
 using storage::kRegion;

@@ -5,7 +5,7 @@
 namespace itemdb::http {
 
 void WriteKeySchema(const google::protobuf::RepeatedPtrField<v1::KeySchemaElement>& schema,
-                    JsonWriter* writer) {
+                    storage::JsonWriter* writer) {
   writer->Name("KeySchema").BeginArray();
   for (const auto& element : schema) {
     writer->BeginObject().Name("AttributeName").String(element.attribute_name());
@@ -14,7 +14,7 @@ void WriteKeySchema(const google::protobuf::RepeatedPtrField<v1::KeySchemaElemen
   writer->EndArray();
 }
 
-void WriteProjection(const v1::Projection& projection, JsonWriter* writer) {
+void WriteProjection(const v1::Projection& projection, storage::JsonWriter* writer) {
   writer->Name("Projection").BeginObject();
   writer->Name("ProjectionType").String(EnumText(projection.projection_type()));
   if (!projection.non_key_attributes().empty()) {
@@ -25,13 +25,13 @@ void WriteProjection(const v1::Projection& projection, JsonWriter* writer) {
   writer->EndObject();
 }
 
-void WriteUnits(const v1::ProvisionedThroughput& throughput, JsonWriter* writer) {
+void WriteUnits(const v1::ProvisionedThroughput& throughput, storage::JsonWriter* writer) {
   writer->Name("ProvisionedThroughput").BeginObject();
   writer->Name("ReadCapacityUnits").Integer(throughput.read_capacity_units());
   writer->Name("WriteCapacityUnits").Integer(throughput.write_capacity_units()).EndObject();
 }
 
-void WriteEncryption(const v1::TableDescription& table, JsonWriter* writer) {
+void WriteEncryption(const v1::TableDescription& table, storage::JsonWriter* writer) {
   if (!table.sse_specification().enabled()) return;
   const v1::SseSpecification& sse = table.sse_specification();
   writer->Name("SSEDescription").BeginObject().Name("Status").String("ENABLED");
@@ -40,7 +40,8 @@ void WriteEncryption(const v1::TableDescription& table, JsonWriter* writer) {
   writer->EndObject();
 }
 
-void WriteStreamSpecification(const v1::TableDescription& table, std::string_view name, JsonWriter* writer) {
+void WriteStreamSpecification(const v1::TableDescription& table, std::string_view name,
+                              storage::JsonWriter* writer) {
   if (!table.stream_enabled()) return;
   writer->Name(name).BeginObject().Name("StreamEnabled").Boolean(true);
   writer->Name("StreamViewType").String(EnumText(table.stream_view_type())).EndObject();
@@ -49,7 +50,7 @@ void WriteStreamSpecification(const v1::TableDescription& table, std::string_vie
 namespace {
 
 template <typename Description>
-void WriteOnDemand(const Description& description, JsonWriter* writer) {
+void WriteOnDemand(const Description& description, storage::JsonWriter* writer) {
   if (!description.has_on_demand_throughput()) return;
   const v1::OnDemandThroughput& throughput = description.on_demand_throughput();
   writer->Name("OnDemandThroughput").BeginObject();
@@ -61,7 +62,7 @@ void WriteOnDemand(const Description& description, JsonWriter* writer) {
 }
 
 // As in the service, a table or index without provisioned throughput has zeros.
-void WriteThroughput(const v1::ProvisionedThroughput& throughput, JsonWriter* writer) {
+void WriteThroughput(const v1::ProvisionedThroughput& throughput, storage::JsonWriter* writer) {
   writer->Name("ProvisionedThroughput").BeginObject().Name("NumberOfDecreasesToday").Integer(0);
   writer->Name("ReadCapacityUnits").Integer(throughput.read_capacity_units());
   writer->Name("WriteCapacityUnits").Integer(throughput.write_capacity_units()).EndObject();
@@ -69,7 +70,7 @@ void WriteThroughput(const v1::ProvisionedThroughput& throughput, JsonWriter* wr
 
 // Writes the members that local and global indexes share.
 template <typename Index>
-void WriteIndex(const std::string& table_arn, const Index& index, JsonWriter* writer) {
+void WriteIndex(const std::string& table_arn, const Index& index, storage::JsonWriter* writer) {
   writer->Name("IndexName").String(index.index_name());
   WriteKeySchema(index.key_schema(), writer);
   WriteProjection(index.projection(), writer);
@@ -80,7 +81,8 @@ void WriteIndex(const std::string& table_arn, const Index& index, JsonWriter* wr
 
 // Writes OnDemandThroughput and WarmThroughput of a table or an index.
 template <typename Description>
-void WriteOtherThroughputs(const Description& description, std::string_view status, JsonWriter* writer) {
+void WriteOtherThroughputs(const Description& description, std::string_view status,
+                           storage::JsonWriter* writer) {
   WriteOnDemand(description, writer);
   if (description.has_warm_throughput()) {
     const v1::WarmThroughput& throughput = description.warm_throughput();
@@ -94,7 +96,7 @@ void WriteOtherThroughputs(const Description& description, std::string_view stat
 }
 
 // Writes the settings that are stored and returned but have no effect (SEM-099).
-void WriteSettings(const v1::TableDescription& table, JsonWriter* writer) {
+void WriteSettings(const v1::TableDescription& table, storage::JsonWriter* writer) {
   if (table.table_class() != v1::TABLE_CLASS_UNSPECIFIED) {
     writer->Name("TableClassSummary").BeginObject();
     writer->Name("TableClass").String(EnumText(table.table_class())).EndObject();
@@ -104,7 +106,7 @@ void WriteSettings(const v1::TableDescription& table, JsonWriter* writer) {
 }
 
 // A table that was never on demand has no summary, as in the service.
-void WriteBillingMode(const v1::TableDescription& table, JsonWriter* writer) {
+void WriteBillingMode(const v1::TableDescription& table, storage::JsonWriter* writer) {
   if (table.last_update_to_pay_per_request_time_ms() == 0) return;
   writer->Name("BillingModeSummary").BeginObject();
   writer->Name("BillingMode").String(EnumText(table.billing_mode()));
@@ -113,7 +115,7 @@ void WriteBillingMode(const v1::TableDescription& table, JsonWriter* writer) {
 }
 
 // Writes the label and ARN of the latest stream, even if it is disabled (SEM-098).
-void WriteTableStream(const v1::TableDescription& table, JsonWriter* writer) {
+void WriteTableStream(const v1::TableDescription& table, storage::JsonWriter* writer) {
   WriteStreamSpecification(table, "StreamSpecification", writer);
   if (!table.latest_stream_label().empty()) {
     writer->Name("LatestStreamLabel").String(table.latest_stream_label());
@@ -122,7 +124,7 @@ void WriteTableStream(const v1::TableDescription& table, JsonWriter* writer) {
 }
 
 // While a table is being restored (PIT-11).
-void WriteRestoreSummary(const v1::TableDescription& table, JsonWriter* writer) {
+void WriteRestoreSummary(const v1::TableDescription& table, storage::JsonWriter* writer) {
   if (!table.has_restore_summary()) return;
   const v1::RestoreSummary& summary = table.restore_summary();
   writer->Name("RestoreSummary").BeginObject();
@@ -135,11 +137,11 @@ void WriteRestoreSummary(const v1::TableDescription& table, JsonWriter* writer) 
 
 }  // namespace
 
-void WriteOnDemandThroughput(const v1::TableDescription& table, JsonWriter* writer) {
+void WriteOnDemandThroughput(const v1::TableDescription& table, storage::JsonWriter* writer) {
   WriteOnDemand(table, writer);
 }
 
-void WriteOnDemandThroughput(const v1::GlobalSecondaryIndexDescription& index, JsonWriter* writer) {
+void WriteOnDemandThroughput(const v1::GlobalSecondaryIndexDescription& index, storage::JsonWriter* writer) {
   WriteOnDemand(index, writer);
 }
 
@@ -147,7 +149,7 @@ std::string StreamArn(std::string_view table_name, std::string_view label) {
   return absl::StrCat(TableArn(table_name), "/stream/", std::string(label));
 }
 
-void WriteTableDescription(const v1::TableDescription& table, JsonWriter* writer) {
+void WriteTableDescription(const v1::TableDescription& table, storage::JsonWriter* writer) {
   const std::string arn = TableArn(table.table_name());
   writer->BeginObject().Name("AttributeDefinitions").BeginArray();
   for (const auto& definition : table.attribute_definitions()) {
@@ -198,7 +200,7 @@ void WriteTableDescription(const v1::TableDescription& table, JsonWriter* writer
   writer->EndObject();
 }
 
-void WriteDeletedTable(const v1::TableDescription& table, JsonWriter* writer) {
+void WriteDeletedTable(const v1::TableDescription& table, storage::JsonWriter* writer) {
   writer->BeginObject().Name("TableName").String(table.table_name());
   writer->Name("TableStatus").String(EnumText(table.table_status()));
   WriteThroughput(table.provisioned_throughput(), writer);

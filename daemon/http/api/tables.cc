@@ -91,29 +91,29 @@ void AnswerNothing(JsonAnswer answer, const absl::StatusOr<Reply>& reply) {
 
 // CreateTable and UpdateTable answer with "TableDescription", DescribeTable with "Table".
 template <typename Reply>
-void WriteChanged(const Reply& reply, JsonWriter* writer) {
+void WriteChanged(const Reply& reply, storage::JsonWriter* writer) {
   writer->Name("TableDescription");
   WriteTableDescription(reply.table(), writer);
 }
 
-void WriteDeleted(const v1::DeleteTableReply& reply, JsonWriter* writer) {
+void WriteDeleted(const v1::DeleteTableReply& reply, storage::JsonWriter* writer) {
   writer->Name("TableDescription");
   WriteDeletedTable(reply.table(), writer);
 }
 
-void WriteDescribed(const v1::DescribeTableReply& reply, JsonWriter* writer) {
+void WriteDescribed(const v1::DescribeTableReply& reply, storage::JsonWriter* writer) {
   writer->Name("Table");
   WriteTableDescription(reply.table(), writer);
 }
 
-void WriteTags(const v1::DescribeTableReply& reply, JsonWriter* writer) {
+void WriteTags(const v1::DescribeTableReply& reply, storage::JsonWriter* writer) {
   writer->Name("Tags").BeginArray();
   for (const v1::Tag& tag : reply.table().tags())
     writer->BeginObject().Name("Key").String(tag.key()).Name("Value").String(tag.value()).EndObject();
   writer->EndArray();
 }
 
-void WriteTableNames(const v1::ListTablesReply& reply, JsonWriter* writer) {
+void WriteTableNames(const v1::ListTablesReply& reply, storage::JsonWriter* writer) {
   writer->Name("TableNames").BeginArray();
   for (const std::string& name : reply.table_names()) writer->String(name);
   writer->EndArray();
@@ -121,21 +121,21 @@ void WriteTableNames(const v1::ListTablesReply& reply, JsonWriter* writer) {
     writer->Name("LastEvaluatedTableName").String(reply.last_evaluated_table_name());
 }
 
-void WriteTimeToLiveSpecification(const v1::UpdateTimeToLiveReply& reply, JsonWriter* writer) {
+void WriteTimeToLiveSpecification(const v1::UpdateTimeToLiveReply& reply, storage::JsonWriter* writer) {
   writer->Name("TimeToLiveSpecification").BeginObject();
   writer->Name("Enabled").Boolean(reply.time_to_live_specification().enabled());
   writer->Name("AttributeName").String(reply.time_to_live_specification().attribute_name());
   writer->EndObject();
 }
 
-void WriteTimeToLiveDescription(const v1::DescribeTimeToLiveReply& reply, JsonWriter* writer) {
+void WriteTimeToLiveDescription(const v1::DescribeTimeToLiveReply& reply, storage::JsonWriter* writer) {
   writer->Name("TimeToLiveDescription").BeginObject();
   writer->Name("TimeToLiveStatus").String(EnumText(reply.time_to_live_status()));
   if (!reply.attribute_name().empty()) writer->Name("AttributeName").String(reply.attribute_name());
   writer->EndObject();
 }
 
-void WriteLimits(const v1::DescribeLimitsReply& limits, JsonWriter* writer) {
+void WriteLimits(const v1::DescribeLimitsReply& limits, storage::JsonWriter* writer) {
   writer->Name("AccountMaxReadCapacityUnits").Integer(limits.account_max_read_capacity_units());
   writer->Name("AccountMaxWriteCapacityUnits").Integer(limits.account_max_write_capacity_units());
   writer->Name("TableMaxReadCapacityUnits").Integer(limits.table_max_read_capacity_units());
@@ -197,7 +197,7 @@ void DescribeLimits(JsonCall call) { HandleOperation<ReadNothing, AnswerLimits>(
 // Some clients ask for an endpoint. The answer is the daemon's own address, cacheable for a day (OP-07).
 void DescribeEndpoints(JsonCall call) {
   std::string body;
-  JsonWriter writer(&body);
+  storage::JsonWriter writer(&body);
   writer.BeginObject().Name("Endpoints").BeginArray().BeginObject();
   writer.Name("Address").String(call.address).Name("CachePeriodInMinutes").Integer(24 * 60);
   writer.EndObject().EndArray().EndObject();

@@ -58,7 +58,7 @@ void AnswerTransactWrite(JsonAnswer answer, absl::StatusOr<wire::TransactWriteIt
   if (!reply.ok()) return std::move(answer).Fail(reply.status());
   if (reply->has_cancelled()) return std::move(answer).Send(CancelledReply(reply->cancelled()));
   std::string body;
-  JsonWriter writer(&body);
+  storage::JsonWriter writer(&body);
   writer.BeginObject();
   WriteItemCollectionMetrics(reply->item_collection_metrics(), &writer);
   WriteConsumedCapacities(reply->consumed_capacity(), &writer);
@@ -88,7 +88,7 @@ void AnswerTransactGet(JsonAnswer answer, absl::StatusOr<wire::TransactGetItemsR
   if (!reply.ok()) return std::move(answer).Fail(reply.status());
   if (reply->has_cancelled()) return std::move(answer).Send(CancelledReply(reply->cancelled()));
   std::string body;
-  JsonWriter writer(&body);
+  storage::JsonWriter writer(&body);
   writer.BeginObject();
   const int64_t items = WriteResponses(reply->responses(), &writer);
   WriteConsumedCapacities(reply->consumed_capacity(), &writer);

@@ -8,10 +8,11 @@
 #include <simdjson.h>
 
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 
-namespace itemdb::http {
+namespace itemdb::storage {
 
 // The encoded itemdb.v1.Item of {"pk": {"S": "a"}, ...}.
 //
@@ -22,4 +23,11 @@ absl::StatusOr<std::string> EncodeJsonItem(const simdjson::dom::object& item);
 // The encoded itemdb.v1.AttributeValue of {"S": "a"}; JSON null becomes an empty value. Errors as above.
 absl::StatusOr<std::string> EncodeJsonValue(const simdjson::dom::element& value);
 
-}  // namespace itemdb::http
+// A text that is not JSON or has a wrong JSON type (ERR-16).
+inline constexpr std::string_view kReasonSerialization = "SERIALIZATION";
+// INVALID_ARGUMENT with that reason.
+absl::Status SerializationError(std::string_view message);
+// The same, for a `value` that is not of the type `wanted`, e.g. "String".
+absl::Status WrongJsonType(const simdjson::dom::element& value, std::string_view wanted);
+
+}  // namespace itemdb::storage

@@ -1,9 +1,9 @@
-#include "daemon/http/api/json_writer.h"
+#include "storage/json/json_writer.h"
 
 #include <charconv>
 #include <cstring>
 
-namespace itemdb::http {
+namespace itemdb::storage {
 namespace {
 
 // The character after the backslash; 'u' if the character needs the form \u00XX.
@@ -99,8 +99,8 @@ class Pieces {
     Put('"');
   }
 
-  void Value(storage::ValueView value);
-  void Item(storage::ItemView item);
+  void Value(ValueView value);
+  void Item(ItemView item);
 
  private:
   void Flush() {
@@ -120,10 +120,10 @@ class Pieces {
   }
 
   // `begin` is the beginning of the value, with the bracket: {"SS":[
-  void Set(std::string_view begin, storage::ValueView value, void (Pieces::*element)(std::string_view)) {
+  void Set(std::string_view begin, ValueView value, void (Pieces::*element)(std::string_view)) {
     Put(begin);
     bool first = true;
-    for (std::string_view one : storage::SetView(value.payload())) {
+    for (std::string_view one : SetView(value.payload())) {
       if (!first) Put(',');
       first = false;
       (this->*element)(one);
@@ -136,33 +136,33 @@ class Pieces {
   char bytes_[512];
 };
 
-void Pieces::Value(storage::ValueView value) {
+void Pieces::Value(ValueView value) {
   switch (value.type()) {
-    case storage::ValueType::kS:
+    case ValueType::kS:
       Put("{\"S\":");
       String(value.payload());
       break;
-    case storage::ValueType::kN:
+    case ValueType::kN:
       Put("{\"N\":");
       Number(value.payload());
       break;
-    case storage::ValueType::kB:
+    case ValueType::kB:
       Put("{\"B\":");
       Base64(value.payload());
       break;
-    case storage::ValueType::kSS:
+    case ValueType::kSS:
       Set("{\"SS\":[", value, &Pieces::String);
       break;
-    case storage::ValueType::kNS:
+    case ValueType::kNS:
       Set("{\"NS\":[", value, &Pieces::Number);
       break;
-    case storage::ValueType::kBS:
+    case ValueType::kBS:
       Set("{\"BS\":[", value, &Pieces::Base64);
       break;
-    case storage::ValueType::kL: {
+    case ValueType::kL: {
       Put("{\"L\":[");
       bool first = true;
-      for (storage::ValueView element : storage::ListView(value.payload())) {
+      for (ValueView element : ListView(value.payload())) {
         if (!first) Put(',');
         first = false;
         Value(element);
@@ -170,24 +170,24 @@ void Pieces::Value(storage::ValueView value) {
       Put(']');
       break;
     }
-    case storage::ValueType::kM:
+    case ValueType::kM:
       Put("{\"M\":");
-      Item(storage::ItemView(value.payload()));
+      Item(ItemView(value.payload()));
       break;
-    case storage::ValueType::kBool:
+    case ValueType::kBool:
       Put(value.boolean() ? "{\"BOOL\":true" : "{\"BOOL\":false");
       break;
-    case storage::ValueType::kNull:
+    case ValueType::kNull:
       Put("{\"NULL\":true");
       break;
   }
   Put('}');
 }
 
-void Pieces::Item(storage::ItemView item) {
+void Pieces::Item(ItemView item) {
   Put('{');
   bool first = true;
-  for (const storage::AttributeView& attribute : item) {
+  for (const AttributeView& attribute : item) {
     if (!first) Put(',');
     first = false;
     String(attribute.name);
@@ -201,9 +201,9 @@ void Pieces::Item(storage::ItemView item) {
 
 void AppendJsonString(std::string_view text, std::string* out) { Pieces(out).String(text); }
 
-void AppendJsonValue(storage::ValueView value, std::string* out) { Pieces(out).Value(value); }
+void AppendJsonValue(ValueView value, std::string* out) { Pieces(out).Value(value); }
 
-void AppendJsonItem(storage::ItemView item, std::string* out) { Pieces(out).Item(item); }
+void AppendJsonItem(ItemView item, std::string* out) { Pieces(out).Item(item); }
 
 JsonWriter& JsonWriter::Integer(int64_t number) {
   char text[24];
@@ -229,4 +229,4 @@ JsonWriter& JsonWriter::Time(int64_t milliseconds) {
   return *this;
 }
 
-}  // namespace itemdb::http
+}  // namespace itemdb::storage

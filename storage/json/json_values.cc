@@ -1,25 +1,22 @@
-#include "daemon/http/api/json_values.h"
+#include "storage/json/json_values.h"
 
 #include <array>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/http/api/errors.h"
-#include "daemon/http/api/request_check.h"
 #include "storage/base/limits.h"
+#include "storage/base/status.h"
 #include "storage/values/value_view.h"
 #include "storage/values/wire.h"
 
-namespace itemdb::http {
+namespace itemdb::storage {
 namespace {
 
 using simdjson::dom::element;
 
-std::optional<storage::ValueType> TypeOf(std::string_view name) {
-  for (int type = static_cast<int>(storage::ValueType::kS);
-       type <= static_cast<int>(storage::ValueType::kNull); ++type)
-    if (name == storage::ValueTypeName(static_cast<storage::ValueType>(type)))
-      return static_cast<storage::ValueType>(type);
+std::optional<ValueType> TypeOf(std::string_view name) {
+  for (int type = static_cast<int>(ValueType::kS); type <= static_cast<int>(ValueType::kNull); ++type)
+    if (name == ValueTypeName(static_cast<ValueType>(type))) return static_cast<ValueType>(type);
   return std::nullopt;
 }
 
@@ -71,9 +68,9 @@ class Encoder {
   absl::Status error() const { return error_; }
 
  private:
-  bool Typed(storage::ValueType type, const element& value, int depth);
-  bool Scalar(storage::ValueType type, const element& value, uint32_t field);
-  bool Set(storage::ValueType type, const element& value);
+  bool Typed(ValueType type, const element& value, int depth);
+  bool Scalar(ValueType type, const element& value, uint32_t field);
+  bool Set(ValueType type, const element& value);
   bool List(const element& value, int depth);
 
   bool Fail(absl::Status error) {
@@ -106,9 +103,9 @@ class Encoder {
 
 bool Encoder::Attributes(const simdjson::dom::object& attributes, int depth) {
   for (auto [name, value] : attributes) {
-    bool encoded = Nested(storage::kElementsField, [&, name = name, value = value] {
-      wire::AppendBytesField(storage::kNameField, name, &out_);
-      return Nested(storage::kValueField, [&] { return Value(value, depth); });
+    bool encoded = Nested(kElementsField, [&, name = name, value = value] {
+      wire::AppendBytesField(kNameField, name, &out_);
+      return Nested(kValueField, [&] { return Value(value, depth); });
     });
     if (!encoded) return false;
   }
@@ -117,14 +114,14 @@ bool Encoder::Attributes(const simdjson::dom::object& attributes, int depth) {
 
 bool Encoder::Value(const element& value, int depth) {
   // A deeper value is not encoded: storage refuses an item of this depth in any case (SEM-017).
-  if (depth > storage::kMaxDepth || value.is_null()) return true;
+  if (depth > kMaxDepth || value.is_null()) return true;
   simdjson::dom::object members;
   if (value.get(members) != simdjson::SUCCESS) return Fail(WrongJsonType(value, "Structure"));
   size_t count = 0, known = 0;
   for (auto [name, member] : members) {
     if (member.is_null()) continue;
     ++count;
-    std::optional<storage::ValueType> type = TypeOf(name);
+    std::optional<ValueType> type = TypeOf(name);
     if (!type.has_value()) continue;
     ++known;
     if (!Typed(*type, member, depth)) return false;
@@ -132,34 +129,34 @@ bool Encoder::Value(const element& value, int depth) {
   // A value with one known and one unknown type is refused here, because the encoding omits the unknown type.
   // Storage refuses values with no type or several known types, with the same text.
   if (count > 1 && known == 1) {
-    return Fail(storage::ValidationError(
-        "SEM-010",
-        "Supplied AttributeValue has more than one datatypes set, must contain exactly "
-        "one of the supported datatypes"));
+    return Fail(
+        ValidationError("SEM-010",
+                        "Supplied AttributeValue has more than one datatypes set, must contain exactly "
+                        "one of the supported datatypes"));
   }
   return true;
 }
 
-bool Encoder::Typed(storage::ValueType type, const element& value, int depth) {
+bool Encoder::Typed(ValueType type, const element& value, int depth) {
   const uint32_t field = static_cast<uint32_t>(type);
   switch (type) {
-    case storage::ValueType::kS:
-    case storage::ValueType::kN:
-    case storage::ValueType::kB:
+    case ValueType::kS:
+    case ValueType::kN:
+    case ValueType::kB:
       return Scalar(type, value, field);
-    case storage::ValueType::kSS:
-    case storage::ValueType::kNS:
-    case storage::ValueType::kBS:
+    case ValueType::kSS:
+    case ValueType::kNS:
+    case ValueType::kBS:
       return Nested(field, [&] { return Set(type, value); });
-    case storage::ValueType::kL:
+    case ValueType::kL:
       return Nested(field, [&] { return List(value, depth + 1); });
-    case storage::ValueType::kM: {
+    case ValueType::kM: {
       simdjson::dom::object attributes;
       if (value.get(attributes) != simdjson::SUCCESS) return Fail(WrongJsonType(value, "Map"));
       return Nested(field, [&] { return Attributes(attributes, depth + 1); });
     }
-    case storage::ValueType::kBool:
-    case storage::ValueType::kNull: {
+    case ValueType::kBool:
+    case ValueType::kNull: {
       bool truth;
       if (value.get(truth) != simdjson::SUCCESS) return Fail(WrongJsonType(value, "Boolean"));
       wire::AppendVarintField(field, truth ? 1 : 0, &out_);
@@ -169,8 +166,8 @@ bool Encoder::Typed(storage::ValueType type, const element& value, int depth) {
   return true;
 }
 
-bool Encoder::Scalar(storage::ValueType type, const element& value, uint32_t field) {
-  const bool binary = type == storage::ValueType::kB || type == storage::ValueType::kBS;
+bool Encoder::Scalar(ValueType type, const element& value, uint32_t field) {
+  const bool binary = type == ValueType::kB || type == ValueType::kBS;
   std::string_view text;
   if (value.get(text) != simdjson::SUCCESS) return Fail(WrongJsonType(value, binary ? "Blob" : "String"));
   if (!binary) {
@@ -183,19 +180,19 @@ bool Encoder::Scalar(storage::ValueType type, const element& value, uint32_t fie
   });
 }
 
-bool Encoder::Set(storage::ValueType type, const element& value) {
+bool Encoder::Set(ValueType type, const element& value) {
   simdjson::dom::array elements;
   if (value.get(elements) != simdjson::SUCCESS) return Fail(WrongJsonType(value, "List"));
   for (element one : elements) {
     if (one.is_null()) {
-      std::string_view kind = type == storage::ValueType::kSS   ? "string"
-                              : type == storage::ValueType::kNS ? "number"
-                                                                : "binary";
-      return Fail(storage::ValidationError(
+      std::string_view kind = type == ValueType::kSS   ? "string"
+                              : type == ValueType::kNS ? "number"
+                                                       : "binary";
+      return Fail(ValidationError(
           "SEM-015", absl::StrCat("One or more parameter values were invalid: A ", std::string(kind),
                                   " set may not have a null as a member")));
     }
-    if (!Scalar(type, one, storage::kElementsField)) return false;
+    if (!Scalar(type, one, kElementsField)) return false;
   }
   return true;
 }
@@ -204,7 +201,7 @@ bool Encoder::List(const element& value, int depth) {
   simdjson::dom::array elements;
   if (value.get(elements) != simdjson::SUCCESS) return Fail(WrongJsonType(value, "List"));
   for (element one : elements)
-    if (!Nested(storage::kElementsField, [&] { return Value(one, depth); })) return false;
+    if (!Nested(kElementsField, [&] { return Value(one, depth); })) return false;
   return true;
 }
 
@@ -224,4 +221,36 @@ absl::StatusOr<std::string> EncodeJsonValue(const element& value) {
   return encoded;
 }
 
-}  // namespace itemdb::http
+absl::Status WrongJsonType(const element& value, std::string_view wanted) {
+  const bool scalar = wanted != "List" && wanted != "Map" && wanted != "Structure";
+  std::string_view found;
+  switch (value.type()) {
+    case simdjson::dom::element_type::ARRAY:
+      return SerializationError("Start of list found where not expected");
+    case simdjson::dom::element_type::OBJECT:
+      return SerializationError("Start of structure or map found where not expected");
+    case simdjson::dom::element_type::STRING:
+      found = "STRING_VALUE";
+      break;
+    case simdjson::dom::element_type::DOUBLE:
+      found = "DECIMAL_VALUE";
+      break;
+    case simdjson::dom::element_type::BOOL:
+      found = value.get_bool().value_unsafe() ? "TRUE_VALUE" : "FALSE_VALUE";
+      break;
+    case simdjson::dom::element_type::NULL_VALUE:
+      found = "NULL_VALUE";
+      break;
+    default:
+      found = "NUMBER_VALUE";
+  }
+  if (!scalar) return SerializationError("Unexpected field type");
+  return SerializationError(
+      absl::StrCat(std::string(found), " cannot be converted to ", std::string(wanted)));
+}
+
+absl::Status SerializationError(std::string_view message) {
+  return MakeError(absl::StatusCode::kInvalidArgument, kReasonSerialization, message);
+}
+
+}  // namespace itemdb::storage

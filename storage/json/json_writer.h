@@ -7,14 +7,14 @@
 
 #include "storage/values/value_view.h"
 
-namespace itemdb::http {
+namespace itemdb::storage {
 
 // Appends `text`, which is UTF-8, as a JSON string; escapes only quotes, backslashes, control characters.
 void AppendJsonString(std::string_view text, std::string* out);
 
 // Appends a canonical item or attribute value in the service's form: {"pk":{"S":"a"}}, {"S":"a"}.
-void AppendJsonItem(storage::ItemView item, std::string* out);
-void AppendJsonValue(storage::ValueView value, std::string* out);
+void AppendJsonItem(ItemView item, std::string* out);
+void AppendJsonValue(ValueView value, std::string* out);
 
 // Appends members and elements, and the commas between them.
 class JsonWriter {
@@ -53,7 +53,7 @@ class JsonWriter {
   // An encoded canonical item.
   JsonWriter& Item(std::string_view encoded) {
     Separate();
-    AppendJsonItem(storage::ItemView(encoded), &out_);
+    AppendJsonItem(ItemView(encoded), &out_);
     return *this;
   }
 
@@ -72,4 +72,4 @@ class JsonWriter {
   std::string& out_;
 };
 
-}  // namespace itemdb::http
+}  // namespace itemdb::storage

@@ -114,8 +114,7 @@ absl::StatusOr<std::vector<RestorePlan>> MakePlans(rocksdb::Env* env, rocksdb::E
 
 // The last change of the change log; 0 if it is empty.
 absl::StatusOr<uint64_t> LastChange(const Store& store) {
-  const std::unique_ptr<rocksdb::Iterator> it(
-      store.db()->NewIterator(rocksdb::ReadOptions(), store.changes()));
+  const std::unique_ptr<rocksdb::Iterator> it = store.NewIterator(rocksdb::ReadOptions(), store.changes());
   it->SeekToLast();
   if (!it->status().ok()) return FromRocksDB("cannot read the change log", it->status());
   ITEMDB_ASSIGN_OR_RETURN(const uint64_t start, ReadCatalogNumber(store, kChangesStartKey, 1));

@@ -21,7 +21,7 @@ absl::Status CheckInLog(const Engine& engine, uint64_t sequence) {
 std::unique_ptr<rocksdb::Iterator> NewIterator(const ReadView& view, rocksdb::ColumnFamilyHandle* family) {
   rocksdb::ReadOptions options;
   options.snapshot = view.snapshot();
-  return std::unique_ptr<rocksdb::Iterator>(view.store()->db()->NewIterator(options, family));
+  return view.store()->NewIterator(options, family);
 }
 
 // An iterator on the first change from `sequence` on that is not in a damaged block. At the end, or with an

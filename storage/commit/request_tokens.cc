@@ -123,7 +123,7 @@ void GroupTokens::DeleteExpired(size_t at_most) {
   rocksdb::Slice end = "f";
   rocksdb::ReadOptions options;
   options.iterate_upper_bound = &end;
-  std::unique_ptr<rocksdb::Iterator> it(store_.db()->NewIterator(options, store_.requests()));
+  std::unique_ptr<rocksdb::Iterator> it = store_.NewIterator(options, store_.requests());
   for (it->Seek(state_.expire_from); it->Valid(); it->Next()) {
     std::string_view key = ToView(it->key());
     std::optional<uint64_t> time = ParseSequenceKey(key.substr(1, 8));

@@ -55,9 +55,7 @@ ReadableRecords ReadCatalogRecords(const Store& store, const rocksdb::Snapshot* 
   ReadableRecords readable;
   rocksdb::ReadOptions options;
   options.snapshot = snapshot;
-  const auto make = [&] {
-    return std::unique_ptr<rocksdb::Iterator>(store.db()->NewIterator(options, store.catalog()));
-  };
+  const auto make = [&] { return store.NewIterator(options, store.catalog()); };
   std::unique_ptr<rocksdb::Iterator> it = make();
   it->SeekToFirst();
   std::string last;

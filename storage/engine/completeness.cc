@@ -31,7 +31,7 @@ absl::StatusOr<uint64_t> FindMissingChange(const Store& store, const std::vector
                                            uint64_t from, uint64_t last) {
   uint64_t expected = EndOfDense(dense, from);
   if (expected > last) return 0;
-  std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator(rocksdb::ReadOptions(), store.changes()));
+  std::unique_ptr<rocksdb::Iterator> it = store.NewIterator(rocksdb::ReadOptions(), store.changes());
   for (it->Seek(SequenceKey(expected)); it->Valid(); it->Next()) {
     std::optional<uint64_t> sequence = ParseSequenceKey(ToView(it->key()));
     if (!sequence.has_value()) return DataLossError("the change log holds a key that is no change sequence");
@@ -78,7 +78,7 @@ std::string NextCommand() {
 absl::StatusOr<ChangeLogExtent> MeasureChangeLog(const Store& store, uint64_t start,
                                                  const std::vector<ChangeRun>& logged) {
   ChangeLogExtent extent;
-  std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator(rocksdb::ReadOptions(), store.changes()));
+  std::unique_ptr<rocksdb::Iterator> it = store.NewIterator(rocksdb::ReadOptions(), store.changes());
   it->SeekToLast();
   if (!it->status().ok()) return FromRocksDB("cannot read the change log", it->status());
   if (it->Valid()) {
@@ -107,7 +107,7 @@ absl::Status CheckFamily(const Store& store, Store::FamilyNumber number) {
   rocksdb::ReadOptions read;
   read.total_order_seek = true;
   read.fill_cache = false;
-  std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator(read, store.family(number)));
+  std::unique_ptr<rocksdb::Iterator> it = store.NewIterator(read, store.family(number));
   it->SeekToFirst();
   while (it->Valid() && (number != Store::kStats || IsUndamagedStatistics(*it))) it->Next();
   const std::string what = std::string("cannot read column family ") + Store::kFamilyNames[number];

@@ -230,9 +230,7 @@ absl::StatusOr<std::shared_ptr<Store>> DamagedStore::StoreOfReadableFiles() {
 }
 
 void DamagedStore::ReadTableStatistics(const Store& store) {
-  const auto make = [&] {
-    return std::unique_ptr<rocksdb::Iterator>(store.db()->NewIterator(rocksdb::ReadOptions(), store.stats()));
-  };
+  const auto make = [&] { return store.NewIterator(rocksdb::ReadOptions(), store.stats()); };
   std::unique_ptr<rocksdb::Iterator> it = make();
   it->SeekToFirst();
   std::string last;

@@ -56,7 +56,7 @@ uint64_t HighestStorageId(const LiveFiles& files) {
 }
 
 uint64_t LastOfTableRuns(const Store& store) {
-  std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator(rocksdb::ReadOptions(), store.table_runs()));
+  std::unique_ptr<rocksdb::Iterator> it = store.NewIterator(rocksdb::ReadOptions(), store.table_runs());
   it->SeekToLast();
   uint64_t last = 0;
   // Reads all records of the last epoch, because they are sorted by table, not by change.

@@ -88,7 +88,7 @@ absl::StatusOr<int64_t> CountUnnamed(const Recovered& recovered) {
   for (rocksdb::ColumnFamilyHandle* family : {store.items(), store.global_entries(), store.local_entries()}) {
     rocksdb::ReadOptions options;
     options.total_order_seek = true;
-    std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator(options, family));
+    std::unique_ptr<rocksdb::Iterator> it = store.NewIterator(options, family);
     for (it->SeekToFirst(); it->Valid();) {
       std::string_view rest = ToView(it->key());
       const std::optional<uint64_t> storage_id = ConsumeStorageId(&rest);

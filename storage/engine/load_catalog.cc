@@ -61,7 +61,7 @@ absl::Status LoadCatalog(Recovered* recovered) {
   ITEMDB_ASSIGN_OR_RETURN(uint64_t needs_rebuild, ReadCatalogNumber(store, kNeedsRebuildKey, 0));
   recovered->needs_rebuild = needs_rebuild != 0;
 
-  std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator(rocksdb::ReadOptions(), store.catalog()));
+  std::unique_ptr<rocksdb::Iterator> it = store.NewIterator(rocksdb::ReadOptions(), store.catalog());
   for (it->Seek(kTableKeyPrefix); it->Valid() && it->key().starts_with(kTableKeyPrefix); it->Next()) {
     std::string key = it->key().ToString();
     std::optional<StoredRecord> record = DecodeRecord(kCatalogStorageId, key, ToView(it->value()));
@@ -88,7 +88,7 @@ absl::Status LoadCatalog(Recovered* recovered) {
   }
   if (!it->status().ok()) return FromRocksDB("cannot read the catalog", it->status());
 
-  it.reset(store.db()->NewIterator(rocksdb::ReadOptions(), store.stats()));
+  it = store.NewIterator(rocksdb::ReadOptions(), store.stats());
   for (it->SeekToFirst(); it->Valid();) {
     // Records of item collections are not loaded: there may be many, and each is read when a write needs it.
     if (it->key().starts_with(kCollectionKeyPrefix)) {

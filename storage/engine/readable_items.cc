@@ -28,7 +28,7 @@ class ItemReader {
 
  private:
   std::unique_ptr<rocksdb::Iterator> NewIterator(const rocksdb::ReadOptions& options) const {
-    return std::unique_ptr<rocksdb::Iterator>(store_.db()->NewIterator(options, store_.items()));
+    return store_.NewIterator(options, store_.items());
   }
   // Adds the damaged files that may have keys from `from` to `to` to damaged_ids_.
   absl::Status FindDamagedFiles(const std::string& from, const std::string& to);

@@ -21,7 +21,7 @@ absl::StatusOr<std::vector<Message>> ReadMessages(const ReadView& view, std::str
   rocksdb::ReadOptions options;
   options.snapshot = view.snapshot();
   std::vector<Message> messages;
-  std::unique_ptr<rocksdb::Iterator> it(view.store()->db()->NewIterator(options, view.store()->catalog()));
+  std::unique_ptr<rocksdb::Iterator> it = view.store()->NewIterator(options, view.store()->catalog());
   for (it->Seek(ToSlice(prefix)); it->Valid() && it->key().starts_with(ToSlice(prefix)); it->Next()) {
     const std::optional<Message> message =
         DecodeCatalogMessage<Message>(ToView(it->key()), ToView(it->value()));

@@ -61,7 +61,7 @@ absl::StatusOr<std::vector<v1::Stream>> FindStreams(const ReadView& view, const 
   rocksdb::ReadOptions options;
   options.snapshot = view.snapshot();
   std::vector<v1::Stream> streams;
-  std::unique_ptr<rocksdb::Iterator> it(view.store()->db()->NewIterator(options, view.store()->catalog()));
+  std::unique_ptr<rocksdb::Iterator> it = view.store()->NewIterator(options, view.store()->catalog());
   for (it->Seek(from); it->Valid() && it->key().starts_with(prefix) && streams.size() < filter.at_most;
        it->Next()) {
     ITEMDB_ASSIGN_OR_RETURN(v1::Stream stream, DecodeStream(ToView(it->key()), ToView(it->value())));

@@ -38,8 +38,8 @@ std::string ScanSegmentKey(uint64_t storage_id, int32_t total_segments) {
 std::vector<std::string> ScanSegmentKeys(const ReadView& view, uint64_t storage_id) {
   std::vector<std::string> keys;
   const std::string prefix = kSegmentsKeyPrefix + StorageIdKey(storage_id);
-  std::unique_ptr<rocksdb::Iterator> it(
-      view.store()->db()->NewIterator(rocksdb::ReadOptions(), view.store()->catalog()));
+  std::unique_ptr<rocksdb::Iterator> it =
+      view.store()->NewIterator(rocksdb::ReadOptions(), view.store()->catalog());
   for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix); it->Next())
     keys.push_back(it->key().ToString());
   return keys;

@@ -39,7 +39,7 @@ absl::StatusOr<std::vector<DroppedKeyspace>> ReadDropped(const Store& store,
   std::vector<DroppedKeyspace> all;
   rocksdb::ReadOptions options;
   options.snapshot = snapshot;
-  std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator(options, store.catalog()));
+  std::unique_ptr<rocksdb::Iterator> it = store.NewIterator(options, store.catalog());
   for (it->Seek(kDroppedKeyPrefix); it->Valid() && it->key().starts_with(kDroppedKeyPrefix); it->Next()) {
     std::optional<DroppedKeyspace> dropped = Decode(ToView(it->key()), ToView(it->value()));
     if (!dropped.has_value())

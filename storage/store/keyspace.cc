@@ -45,7 +45,7 @@ KeyspaceIterator::KeyspaceIterator(const Store& store, const Keyspace& keyspace,
       options_(std::move(options)) {
   if (!range_.lower.empty()) options_.iterate_lower_bound = &lower_;
   if (!range_.upper.empty()) options_.iterate_upper_bound = &upper_;
-  iterator_.reset(store.db()->NewIterator(options_, keyspace_.family()));
+  iterator_ = store.NewIterator(options_, keyspace_.family());
 }
 
 void KeyspaceIterator::SeekToFirst() {
@@ -54,9 +54,7 @@ void KeyspaceIterator::SeekToFirst() {
 }
 
 bool KeyspaceIterator::StepPastDamage(std::string_view last) {
-  const auto make = [this] {
-    return std::unique_ptr<rocksdb::Iterator>(store_.db()->NewIterator(options_, keyspace_.family()));
-  };
+  const auto make = [this] { return store_.NewIterator(options_, keyspace_.family()); };
   return storage::StepPastDamage(make, std::max(keyspace_.StoredKey(last), range_.lower),
                                  range_.upper.empty() ? kBehindAllKeys : range_.upper, &iterator_);
 }

@@ -477,6 +477,12 @@ absl::Status Store::Ingest(rocksdb::ColumnFamilyHandle* family, const std::vecto
   return absl::OkStatus();
 }
 
+std::unique_ptr<rocksdb::Iterator> Store::NewIterator(rocksdb::ReadOptions options,
+                                                      rocksdb::ColumnFamilyHandle* family) const {
+  options.ignore_range_deletions = true;
+  return std::unique_ptr<rocksdb::Iterator>(db_->NewIterator(options, family));
+}
+
 rocksdb::Status Store::Write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch* batch) {
   const rocksdb::Status status = db_->Write(options, batch);
   if (status.ok()) SwitchFullMemtables(*batch);

@@ -172,6 +172,14 @@ class Store {
   // ever and an assertion ends the process when the store is closed (fixed by facebook/rocksdb#12176).
   rocksdb::Status Write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch* batch);
 
+  // As DB::NewIterator. Use it for all iterators of the store.
+  //
+  // RocksDB 7.8 swallows an error of an iterator that goes on to the next table file of a level: a block that
+  // is damaged, or not in the cache for kBlockCacheTier, looks like the end of the data, with status OK
+  // (fixed in 8.5). That code runs for range deletions only, which the store does not have.
+  std::unique_ptr<rocksdb::Iterator> NewIterator(rocksdb::ReadOptions options,
+                                                 rocksdb::ColumnFamilyHandle* family) const;
+
   size_t block_cache_capacity() const { return block_cache_->GetCapacity(); }
   // Adds sorted table files to `family`. The files must be on the same file system and must not overlap, and
   // the family must have no key in their range. Moves the files; the result is durable on return.

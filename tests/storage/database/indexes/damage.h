@@ -57,17 +57,31 @@ class Families {
   }
   // The paths of the table files that may hold records with this storage id.
   std::vector<std::string> Files(uint64_t storage_id) {
-    rocksdb::ColumnFamilyMetaData files;
-    db_->GetColumnFamilyMetaData(families_.at(FamilyOf(storage_id)), &files);
     const std::string prefix = Prefix(storage_id);
+    return Files(FamilyOf(storage_id), prefix, PrefixSuccessor(prefix));
+  }
+  // Those of a family that may hold keys of [from, to), or behind `from` if `to` is empty. In key order
+  // within a level.
+  std::vector<std::string> Files(const std::string& family, const std::string& from = "",
+                                 const std::string& to = "") {
+    rocksdb::ColumnFamilyMetaData files;
+    db_->GetColumnFamilyMetaData(families_.at(family), &files);
     std::vector<std::string> paths;
     for (const auto& level : files.levels) {
       for (const auto& file : level.files) {
-        if (file.smallestkey < PrefixSuccessor(prefix) && file.largestkey >= prefix)
+        if ((to.empty() || file.smallestkey < to) && file.largestkey >= from)
           paths.push_back(file.db_path + file.name);
       }
     }
     return paths;
+  }
+  // Writes all records of a family to the last level anew, in files of about `file_bytes`.
+  void Rewrite(const std::string& family, uint64_t file_bytes) {
+    rocksdb::ColumnFamilyHandle* const handle = families_.at(family);
+    Check(db_->SetOptions(handle, {{"target_file_size_base", std::to_string(file_bytes)}}));
+    rocksdb::CompactRangeOptions all;
+    all.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+    Check(db_->CompactRange(all, handle, nullptr, nullptr));
   }
   // Flips a byte of the first record in each table file that may hold records with this storage id.
   void DamageFiles(uint64_t storage_id) {

@@ -72,7 +72,7 @@ absl::StatusOr<std::vector<v1::DatabaseBackup>> Candidates(const BackupDirectory
   for (v1::DatabaseBackup& backup : directory.List()) {
     const bool is_later = (options.to_change.has_value() && backup.change_sequence() > *options.to_change) ||
                           (options.to_time_us.has_value() && backup.begin_time_us() > *options.to_time_us);
-    if (!is_later && !backup.store_id().empty()) backups.push_back(std::move(backup));
+    if (!is_later && backup.archive_chain_id() != 0) backups.push_back(std::move(backup));
   }
   std::reverse(backups.begin(), backups.end());
   if (!backups.empty()) return backups;
@@ -98,7 +98,7 @@ absl::StatusOr<std::vector<RestorePlan>> MakePlans(rocksdb::Env* env, rocksdb::E
   absl::Status first_error;
   for (v1::DatabaseBackup& backup : candidates) {
     absl::StatusOr<ReplayPlan> replay =
-        PlanReplay(archive_env, options.archive_directory, archive, backup.store_id(),
+        PlanReplay(archive_env, options.archive_directory, archive, backup.archive_chain_id(),
                    backup.store_sequence(), {.change = options.to_change, .time_us = options.to_time_us});
     if (replay.ok()) {
       plans.push_back({.backup = std::move(backup), .replay = *std::move(replay)});

@@ -13,6 +13,7 @@ namespace {
 ArchiveChain BeginChain(const SegmentHeader& first) {
   return {.database_id = first.database_id,
           .store_id = first.store_id,
+          .id = first.chain_id,
           .after_sequence = first.after_sequence,
           .after_change = first.after_change,
           .begin_time_us = first.begin_time_us,
@@ -26,7 +27,7 @@ bool Continue(const SegmentHeader& header, ArchiveChain* chain) {
   const auto previous = std::find_if(segments.begin(), segments.end(), [&](const SegmentHeader& segment) {
     return segment.number == header.previous;
   });
-  if (header.previous == 0 || previous == segments.end() || chain->store_id != header.store_id) return false;
+  if (header.previous == 0 || previous == segments.end() || chain->id != header.chain_id) return false;
   segments.erase(previous + 1, segments.end());
   segments.push_back(header);
   return true;

@@ -16,6 +16,7 @@ namespace itemdb::storage {
 struct ArchiveChain {
   std::string database_id;
   std::string store_id;
+  uint64_t id = 0;
   // Every group after this sequence, and every change after this change, is in the chain.
   uint64_t after_sequence = 0;
   uint64_t after_change = 0;

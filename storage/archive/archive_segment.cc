@@ -17,7 +17,7 @@ constexpr std::string_view kMagic = "itemdb archive 1\n";
 constexpr std::string_view kNamePrefix = "segment-";
 constexpr size_t kNameDigits = 12;
 constexpr size_t kNumberBytes = 8;
-constexpr size_t kHeaderNumbers = 6;
+constexpr size_t kHeaderNumbers = 7;
 constexpr size_t kFrameNumbers = 7;
 constexpr uint64_t kFollowsIngestion = 1;
 // Ids are UUIDs.
@@ -38,8 +38,9 @@ uint64_t NumberAt(std::string_view bytes, size_t index) {
 
 std::string EncodeHeader(const SegmentHeader& header) {
   std::string bytes(kMagic);
-  for (const uint64_t number : {header.number, header.previous, header.after_sequence, header.after_change,
-                                header.after_hash, static_cast<uint64_t>(header.begin_time_us)})
+  for (const uint64_t number :
+       {header.number, header.previous, header.chain_id, header.after_sequence, header.after_change,
+        header.after_hash, static_cast<uint64_t>(header.begin_time_us)})
     AppendNumber(number, &bytes);
   for (const std::string& id : {header.database_id, header.store_id}) {
     AppendNumber(id.size(), &bytes);
@@ -166,10 +167,11 @@ absl::StatusOr<bool> SegmentReader::ReadHeader() {
   if (!is_there) return false;
   header_.number = NumberAt(bytes, 0);
   header_.previous = NumberAt(bytes, 1);
-  header_.after_sequence = NumberAt(bytes, 2);
-  header_.after_change = NumberAt(bytes, 3);
-  header_.after_hash = NumberAt(bytes, 4);
-  header_.begin_time_us = static_cast<int64_t>(NumberAt(bytes, 5));
+  header_.chain_id = NumberAt(bytes, 2);
+  header_.after_sequence = NumberAt(bytes, 3);
+  header_.after_change = NumberAt(bytes, 4);
+  header_.after_hash = NumberAt(bytes, 5);
+  header_.begin_time_us = static_cast<int64_t>(NumberAt(bytes, 6));
   for (std::string* id : {&header_.database_id, &header_.store_id}) {
     ITEMDB_ASSIGN_OR_RETURN(is_there, Read(kNumberBytes, &bytes));
     if (!is_there || NumberAt(bytes, 0) > kMaxIdBytes) return false;

@@ -3,7 +3,8 @@
 // Numbers are 8 bytes, big-endian. A segment begins with a header:
 //
 //   "itemdb archive 1\n"
-//   number | previous | after_sequence | after_change | after_hash | begin_time_us     (SegmentHeader)
+//   number | previous | chain_id | after_sequence | after_change | after_hash | begin_time_us
+//                                                                                          (SegmentHeader)
 //   length and bytes of database_id | length and bytes of store_id
 //   hash
 //
@@ -47,6 +48,8 @@ struct SegmentHeader {
   uint64_t number = 0;
   // The number of the segment that this one continues; 0: it begins a chain.
   uint64_t previous = 0;
+  // A random number, the same in all segments of a chain.
+  uint64_t chain_id = 0;
   // The last sequence and change before the first group. Frames of `previous` behind them do not count: they
   // were written again in this segment, or never became durable in the database.
   uint64_t after_sequence = 0;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <random>
 #include <utility>
 
 #include "itemdb/v1/changes.pb.h"
@@ -31,6 +32,11 @@ uint64_t FirstSequenceOf(std::string_view batch) {
   uint64_t sequence = 0;
   for (size_t i = sizeof(uint64_t); i-- > 0;) sequence = sequence << 8 | static_cast<uint8_t>(batch[i]);
   return sequence;
+}
+
+uint64_t NewChainId() {
+  std::random_device random;
+  return (uint64_t{random()} << 32 | random()) | 1;  // Never 0, which means none.
 }
 
 // Makes a directory that a power cut does not take, with all that is in it.
@@ -120,6 +126,7 @@ absl::StatusOr<CommitArchive::Found> CommitArchive::FindEnd(const std::string& d
   ITEMDB_ASSIGN_OR_RETURN(const ChainEnd end,
                           ForEachGroup(environment.env(), options_.directory, chain, last.after_sequence,
                                        [](const ArchivedGroup&) { return true; }));
+  found.chain_id = chain.id;
   found.segment = last.number;
   found.end = {.sequence = end.sequence,
                .change = end.change,
@@ -152,6 +159,7 @@ absl::Status CommitArchive::Open(const std::string& database_id) {
   if (!found->chain_after.has_value()) return absl::OkStatus();
   has_chain_ = true;
   chain_after_ = *std::move(found->chain_after);
+  chain_id_ = found->chain_id;
   store_id_ = chain_after_.store_id;
   end_ = found->end;
   durable_ = found->end;
@@ -237,6 +245,7 @@ void CommitArchive::BeginChain(const Position& position) {
   end_ = position;
   end_.hash = 0;
   next_chain_ = end_;
+  chain_id_ = NewChainId();
   chain_after_ = {.database_id = database_id_,
                   .store_id = store_id_,
                   .sequence = position.sequence,
@@ -319,6 +328,7 @@ absl::Status CommitArchive::WriteQueued(bool syncs) {
   MutexLock writing(writing_);
   std::deque<ArchivedGroup> groups;
   std::optional<Position> chain_after;
+  uint64_t chain_id = 0;
   size_t bytes = 0;
   const Clock::time_point begin = Clock::now();
   {
@@ -328,6 +338,7 @@ absl::Status CommitArchive::WriteQueued(bool syncs) {
       BeginChain(end);
     }
     chain_after = next_chain_;
+    chain_id = chain_id_;
     groups.swap(queue_);
     bytes = queued_bytes_;
   }
@@ -337,7 +348,7 @@ absl::Status CommitArchive::WriteQueued(bool syncs) {
     if (syncs && options_.sync) written = options_.sync();
     const bool needs_segment =
         writer_ == nullptr || chain_after.has_value() || writer_->bytes() > options_.segment_bytes;
-    if (written.ok() && needs_segment) written = StartSegment(chain_after);
+    if (written.ok() && needs_segment) written = StartSegment(chain_after, chain_id);
     if (written.ok()) written = WriteGroups(groups);
   }
   if (!written.ok()) writer_.reset();
@@ -371,7 +382,7 @@ absl::Status CommitArchive::WriteQueued(bool syncs) {
   return written;
 }
 
-absl::Status CommitArchive::StartSegment(const std::optional<Position>& chain_after) {
+absl::Status CommitArchive::StartSegment(const std::optional<Position>& chain_after, uint64_t chain_id) {
   ITEMDB_RETURN_IF_ERROR(options_.environment->Mark(options_.directory));
   SegmentHeader header;
   {
@@ -383,6 +394,7 @@ absl::Status CommitArchive::StartSegment(const std::optional<Position>& chain_af
     header.database_id = database_id_;
     header.store_id = store_id_;
   }
+  header.chain_id = chain_id;
   header.number = last_number_ + 1;
   header.previous = chain_after.has_value() ? 0 : previous_number_;
   header.begin_time_us = NowMicros();
@@ -430,6 +442,7 @@ void CommitArchive::Stop() {
 CommitArchiveStatus CommitArchive::Status() const {
   MutexLock lock(mutex_);
   CommitArchiveStatus status;
+  status.chain_id = chain_id_;
   status.chain_after = chain_after_;
   status.last_change = durable_.change;
   status.last_commit_time_us = durable_.commit_time_us;

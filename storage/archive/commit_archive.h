@@ -63,6 +63,7 @@ struct StorePosition {
 
 // What can be told about the archive.
 struct CommitArchiveStatus {
+  uint64_t chain_id = 0;
   // The first sequence and change of the chain are the ones after these.
   StorePosition chain_after;
   // The last group that is durable in the archive.
@@ -128,6 +129,7 @@ class CommitArchive {
     uint64_t last_number = 0;
     // std::nullopt: there is no chain.
     std::optional<StorePosition> chain_after;
+    uint64_t chain_id = 0;
     uint64_t segment = 0;
     Position end;
   };
@@ -143,7 +145,7 @@ class CommitArchive {
   absl::Status WriteQueued(bool syncs);
   // An archive that could not be read when it was opened.
   absl::Status FindEndLate() ABSL_EXCLUSIVE_LOCKS_REQUIRED(writing_);
-  absl::Status StartSegment(const std::optional<Position>& chain_after)
+  absl::Status StartSegment(const std::optional<Position>& chain_after, uint64_t chain_id)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(writing_);
   absl::Status WriteGroups(const std::deque<ArchivedGroup>& groups) ABSL_EXCLUSIVE_LOCKS_REQUIRED(writing_);
   void Failed(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(writing_);
@@ -169,6 +171,7 @@ class CommitArchive {
   // A chain that must be begun before the next group is written.
   std::optional<Position> next_chain_ ABSL_GUARDED_BY(mutex_);
   StorePosition chain_after_ ABSL_GUARDED_BY(mutex_);
+  uint64_t chain_id_ ABSL_GUARDED_BY(mutex_) = 0;
   // The last group that is durable in the archive.
   Position durable_ ABSL_GUARDED_BY(mutex_);
   int64_t gaps_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -127,13 +127,13 @@ class CopyBatch : public rocksdb::WriteBatch::Handler {
   bool is_done_ = false;
 };
 
-// The last chain that continues a store that is at `sequence`; contents.chains.size() for none.
-size_t FindChain(const ArchiveContents& contents, const std::string& store_id, uint64_t sequence) {
-  for (size_t i = contents.chains.size(); i-- > 0;) {
-    const ArchiveChain& chain = contents.chains[i];
-    if (chain.store_id == store_id && chain.after_sequence <= sequence) return i;
-  }
-  return contents.chains.size();
+// The chain that continues a store that is at `sequence`; contents.chains.size() for none.
+size_t FindChain(const ArchiveContents& contents, uint64_t chain_id, uint64_t sequence) {
+  const auto found =
+      std::find_if(contents.chains.begin(), contents.chains.end(), [&](const ArchiveChain& chain) {
+        return chain.id == chain_id && chain.after_sequence <= sequence && sequence <= chain.through_sequence;
+      });
+  return static_cast<size_t>(found - contents.chains.begin());
 }
 
 // `sequence`: of the last group in the chain.
@@ -162,12 +162,14 @@ absl::Status CheckReaches(const ArchiveContents& contents, size_t chain_index, c
 }  // namespace
 
 absl::StatusOr<ReplayPlan> PlanReplay(rocksdb::Env* env, const std::string& directory,
-                                      const ArchiveContents& contents, const std::string& store_id,
-                                      uint64_t sequence, const RestorePoint& point) {
-  const size_t chain_index = FindChain(contents, store_id, sequence);
+                                      const ArchiveContents& contents, uint64_t chain_id, uint64_t sequence,
+                                      const RestorePoint& point) {
+  const size_t chain_index = FindChain(contents, chain_id, sequence);
   if (chain_index == contents.chains.size()) {
     return PointUnknownError("the archive in " + directory +
-                             " does not continue this backup: it begins later, or is of another database");
+                             " does not continue this backup: it begins later, the data directory was put "
+                             "back from a copy since, or "
+                             "it is of another database");
   }
   ReplayPlan plan;
   plan.chain = contents.chains[chain_index];
@@ -175,24 +177,33 @@ absl::StatusOr<ReplayPlan> PlanReplay(rocksdb::Env* env, const std::string& dire
   bool is_reached = false;
   absl::Status inside;
   const auto look = [&](const ArchivedGroup& group) -> absl::StatusOr<bool> {
-    is_reached = point.change.has_value()
-                     ? group.first_change > *point.change
-                     : point.time_us.has_value() && group.commit_time_us > *point.time_us;
-    if (is_reached) return false;
+    is_reached |= point.change.has_value()
+                      ? group.first_change > *point.change
+                      : point.time_us.has_value() && group.commit_time_us > *point.time_us;
+    if (is_reached) {
+      // A group without a change, of expired request tokens for example, leaves the database as it was.
+      if (group.first_change <= group.last_change) return false;
+      plan.store_at_most = group.last_sequence;
+      return true;
+    }
     plan.through_sequence = group.last_sequence;
     plan.store_at_most = group.last_sequence;
     plan.end = {.change = group.last_change, .commit_time_us = group.commit_time_us};
     if (!point.change.has_value() || group.last_change < *point.change) return true;
-    is_reached = true;
     plan.end.change = *point.change;
-    if (group.last_change > *point.change) plan.store_at_most = group.first_sequence - 1;
-    ITEMDB_RETURN_IF_ERROR(CheckEndsCommit(group, *point.change));
-    return false;
+    if (group.last_change > *point.change) {
+      ITEMDB_RETURN_IF_ERROR(CheckEndsCommit(group, *point.change));
+      plan.store_at_most = group.first_sequence - 1;
+    }
+    is_reached = true;
+    return group.last_change == *point.change;
   };
-  ITEMDB_ASSIGN_OR_RETURN(const ChainEnd end, ForEachGroup(env, directory, plan.chain, sequence, look));
+  const absl::StatusOr<ChainEnd> end = ForEachGroup(env, directory, plan.chain, sequence, look);
+  // What is damaged behind the point does not matter.
   if (is_reached) return plan;
-  if (plan.end.change == 0) plan.end = {.change = end.change, .commit_time_us = end.commit_time_us};
-  ITEMDB_RETURN_IF_ERROR(CheckReaches(contents, chain_index, plan.end, end.sequence, point));
+  ITEMDB_RETURN_IF_ERROR(end.status());
+  if (plan.end.change == 0) plan.end = {.change = end->change, .commit_time_us = end->commit_time_us};
+  ITEMDB_RETURN_IF_ERROR(CheckReaches(contents, chain_index, plan.end, end->sequence, point));
   return plan;
 }
 

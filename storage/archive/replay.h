@@ -36,14 +36,14 @@ struct ReplayPlan {
   CommitPosition end;
 };
 
-// Finds the chain that continues a store `store_id` that is at `sequence` or later, and `point` in it.
+// Finds `point` in the chain, for a store that is at `sequence` or later and was in the chain there.
 //
 // OUT_OF_RANGE (RESTORE_POINT_UNKNOWN): the archive does not have `point`; the message says what it has.
 // INVALID_ARGUMENT: the change is inside of a transaction; the message names both ends. DATA_LOSS: the
 // archive is damaged. UNAVAILABLE: the file system says so.
 absl::StatusOr<ReplayPlan> PlanReplay(rocksdb::Env* env, const std::string& directory,
-                                      const ArchiveContents& contents, const std::string& store_id,
-                                      uint64_t sequence, const RestorePoint& point);
+                                      const ArchiveContents& contents, uint64_t chain_id, uint64_t sequence,
+                                      const RestorePoint& point);
 
 // What a replay has done.
 struct Replayed {

@@ -38,23 +38,21 @@ absl::StatusOr<int64_t> WindowMicros(const Engine& engine) {
   return window_us;
 }
 
-bool Continues(const StorePosition& chain_after, const v1::DatabaseBackup& backup) {
-  return backup.store_id() == chain_after.store_id && backup.store_sequence() >= chain_after.sequence;
+bool Continues(const CommitArchiveStatus& archive, const v1::DatabaseBackup& backup) {
+  return backup.archive_chain_id() == archive.chain_id &&
+         backup.store_sequence() >= archive.chain_after.sequence;
 }
 
 // The number of the first segment that has groups behind `backup`, or is still written.
 uint64_t FirstNeeded(const ArchiveContents& contents, const v1::DatabaseBackup& backup) {
-  uint64_t first = contents.last_number;
-  for (const ArchiveChain& chain : contents.chains) {
-    for (size_t i = 0; i < chain.segments.size(); ++i) {
-      const bool has_next = i + 1 < chain.segments.size();
-      const bool is_needed = chain.store_id == backup.store_id() &&
-                             (has_next ? chain.segments[i + 1].after_sequence : chain.through_sequence) >
-                                 backup.store_sequence();
-      if (is_needed) first = std::min(first, chain.segments[i].number);
-    }
+  const auto chain =
+      std::find_if(contents.chains.begin(), contents.chains.end(),
+                   [&](const ArchiveChain& one) { return one.id == backup.archive_chain_id(); });
+  if (chain == contents.chains.end()) return 0;
+  for (size_t i = 0; i + 1 < chain->segments.size(); ++i) {
+    if (chain->segments[i + 1].after_sequence > backup.store_sequence()) return chain->segments[i].number;
   }
-  return first;
+  return chain->segments.back().number;
 }
 
 }  // namespace
@@ -69,20 +67,20 @@ ArchiveUpkeep::~ArchiveUpkeep() {
 }
 
 void ArchiveUpkeep::Loop() {
-  StorePosition chain;
+  uint64_t chain_id = 0;
   Clock::time_point next = Clock::now();
   Clock::time_point earliest = next;
   while (thread_.WaitFor(kUpkeepTick)) {
     // Point-in-time recovery of a table may begin one.
     if (engine_.archive() == nullptr) continue;
-    const StorePosition now = engine_.archive()->Status().chain_after;
-    const bool is_new = now.store_id != chain.store_id || now.sequence != chain.sequence;
+    const uint64_t now = engine_.archive()->Status().chain_id;
+    const bool is_new = now != chain_id;
     if (Clock::now() < (is_new ? earliest : next) || !engine_.TryBeginBackupCall()) continue;
     absl::Status kept = KeepBackups();
     if (kept.ok()) kept = DeleteOld();
     engine_.EndBackupCall();
     if (!cancellation_.Check().ok()) return;
-    chain = now;
+    chain_id = now;
     earliest = Clock::now() + kMinInterval;
     next = Clock::now() + (kept.ok() ? Clock::duration(kLookInterval) : Clock::duration(kUpkeepRetry));
     if (!kept.ok()) {
@@ -91,25 +89,25 @@ void ArchiveUpkeep::Loop() {
     }
     MutexLock lock(mutex_);
     error_ = kept;
-    if (kept.ok()) covered_ = now;
+    if (kept.ok()) covered_chain_id_ = now;
   }
 }
 
 absl::StatusOr<bool> HasBackupForArchive(const Engine& engine) {
-  const StorePosition chain = engine.archive()->Status().chain_after;
+  const CommitArchiveStatus archive = engine.archive()->Status();
   ITEMDB_ASSIGN_OR_RETURN(const v1::ListDatabaseBackupsReply backups, ListBackups(engine));
   return std::any_of(backups.backups().begin(), backups.backups().end(),
-                     [&](const v1::DatabaseBackup& backup) { return Continues(chain, backup); });
+                     [&](const v1::DatabaseBackup& backup) { return Continues(archive, backup); });
 }
 
 absl::Status ArchiveUpkeep::KeepBackups() {
-  const StorePosition chain = engine_.archive()->Status().chain_after;
+  const CommitArchiveStatus archive = engine_.archive()->Status();
   ITEMDB_ASSIGN_OR_RETURN(v1::ListDatabaseBackupsReply backups, ListBackups(engine_));
   const int64_t made_after = BackupClockMicros(engine_) - Micros(engine_.options().archive_backup_interval);
   bool is_needed = true;
   for (const v1::DatabaseBackup& backup : backups.backups())
     is_needed = is_needed &&
-                !(backup.for_archive() && Continues(chain, backup) && backup.begin_time_us() > made_after);
+                !(backup.for_archive() && Continues(archive, backup) && backup.begin_time_us() > made_after);
   if (!is_needed) return absl::OkStatus();
   return CreateBackup(engine_, &cancellation_, /*for_archive=*/true).status();
 }
@@ -118,7 +116,7 @@ absl::Status ArchiveUpkeep::DeleteOld() {
   ITEMDB_ASSIGN_OR_RETURN(const v1::ListDatabaseBackupsReply listed, ListBackups(engine_));
   std::vector<v1::DatabaseBackup> backups;
   for (const v1::DatabaseBackup& backup : listed.backups())
-    if (!backup.store_id().empty()) backups.push_back(backup);
+    if (backup.archive_chain_id() != 0) backups.push_back(backup);
   ITEMDB_ASSIGN_OR_RETURN(const int64_t window_us, WindowMicros(engine_));
   const int64_t window_begin = BackupClockMicros(engine_) - window_us;
   // The newest one from before the window: commits at its beginning are replayed on this backup.
@@ -165,8 +163,7 @@ void ArchiveUpkeep::Describe(v1::GetStatusReply* reply) const {
   if (!status.error.ok()) described->set_error(MessageOf(status.error));
   MutexLock lock(mutex_);
   if (status.error.ok() && !error_.ok()) described->set_error(MessageOf(error_));
-  described->set_needs_backup(covered_.store_id != status.chain_after.store_id ||
-                              covered_.sequence != status.chain_after.sequence);
+  described->set_needs_backup(covered_chain_id_ != status.chain_id);
   described->set_oldest_change_sequence(oldest_.change_sequence());
   described->set_oldest_time_us(oldest_.begin_time_us());
 }

@@ -35,7 +35,7 @@ class ArchiveUpkeep {
   Cancellation cancellation_;
   mutable Mutex mutex_;
   // The chain that a backup was made for.
-  StorePosition covered_ ABSL_GUARDED_BY(mutex_);
+  uint64_t covered_chain_id_ ABSL_GUARDED_BY(mutex_) = 0;
   // The oldest backup that the archive continues. Its id is 0 if there is none.
   v1::DatabaseBackup oldest_ ABSL_GUARDED_BY(mutex_);
   absl::Status error_ ABSL_GUARDED_BY(mutex_);

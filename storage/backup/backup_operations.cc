@@ -85,9 +85,11 @@ absl::StatusOr<v1::DatabaseBackup> CreateBackup(Engine& engine, const Cancellati
   ITEMDB_ASSIGN_OR_RETURN(const auto view, engine.View());
   about.set_table_count(static_cast<int64_t>(view->catalog().size()));
   about.set_for_archive(for_archive);
-  const rocksdb::Status known = view->store()->db()->GetDbIdentity(*about.mutable_store_id());
-  if (!known.ok()) return FromRocksDB("cannot read the identity of the store", known);
+  const auto chain_id = [&] { return engine.archive() == nullptr ? 0 : engine.archive()->Status().chain_id; };
+  const uint64_t chain = chain_id();
   about.set_store_sequence(view->store()->db()->GetLatestSequenceNumber());
+  // Otherwise nobody knows which of them has the groups behind that sequence.
+  if (chain_id() == chain) about.set_archive_chain_id(chain);
   const auto stops = [&] { return !CheckGoesOn(engine, cancellation, shares_disk).ok(); };
   absl::StatusOr<v1::DatabaseBackup> backup =
       CreateWithoutIngestions(directory, *view->store(), about, stops);

@@ -170,6 +170,7 @@ absl::Status Engine::OpenArchive() {
 
 absl::Status Engine::StartArchive() {
   if (archive() != nullptr) return absl::OkStatus();
+  const bool is_new = !std::filesystem::exists(ArchiveDirectory(options_));
   archive_ = MakeArchive();
   absl::Status started = archive_->Open(database_id_);
   if (started.ok()) {
@@ -183,6 +184,9 @@ absl::Status Engine::StartArchive() {
   }
   if (archive() != nullptr) return absl::OkStatus();
   archive_.reset();
+  // Otherwise the next opening would go on with it.
+  std::error_code ignored;
+  if (is_new) std::filesystem::remove_all(ArchiveDirectory(options_), ignored);
   return started;
 }
 

@@ -368,6 +368,43 @@ TEST_F(ArchiveTest, AnotherDatabaseIsRefused) {
   EXPECT_THAT(refused.ToString(), HasSubstr("give each database an --archive-directory of its own"));
 }
 
+// The data directory is put back from a copy, beside an archive and backups that know later commits. Those
+// are not of this time line any more.
+TEST_F(ArchiveTest, ADataDirectoryThatWasPutBackIsNotMixedWithWhatWasAfterIt) {
+  CreateTable();
+  for (int i = 0; i < 10; ++i) Put("before", i);
+  AwaitArchive();
+  database_.reset();
+  const std::string data = directory_.path() + "/data", copy = directory_.path() + "/copy";
+  fs::copy(data, copy, fs::copy_options::recursive);
+  Open();
+  for (int i = 0; i < 20; ++i) Put("abandoned", i);
+  AwaitArchive();
+  const auto backup = Await<v1::DatabaseBackup>(
+      [&](auto reply) { (*database_)->CreateDatabaseBackup({}, std::move(reply), nullptr); });
+  ASSERT_TRUE(backup.ok()) << backup.status();
+  for (int i = 20; i < 25; ++i) Put("abandoned", i);
+  AwaitArchive();
+  database_.reset();
+  fs::remove_all(data);
+  fs::rename(copy, data);
+
+  Open();
+  for (int i = 0; i < 30; ++i) Put("after", i);
+  AwaitArchive();
+  for (int i = 30; i < 35; ++i) Put("after", i);
+  AwaitArchive();
+  const std::map<uint64_t, State> states = States();
+  int restored = 0;
+  for (const auto& [change, state] : states) {
+    if (absl::IsOutOfRange(RestoreTo(change).status())) continue;
+    ++restored;
+    ExpectRestored(change, state);
+  }
+  EXPECT_GT(restored, 5) << "behind the new backup, and before the copy";
+  ExpectRestored(states.rbegin()->first, states.rbegin()->second);
+}
+
 TEST_F(ArchiveTest, ADirectoryIsUsedByOneProcess) {
   DatabaseOptions options = Options();
   options.data_directory = directory_.path() + "/other";

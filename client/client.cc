@@ -10,6 +10,7 @@
 #include "client/call.h"
 #include "client/convert.h"
 #include "client/core.h"
+#include "client/enum_table.h"
 #include "client/errors_internal.h"
 #include "client/grpc_transport.h"
 #include "client/wait.h"
@@ -23,6 +24,13 @@ constexpr char kDefaultAddress[] = "127.0.0.1:7420";
 
 // CheckDatabase reads the whole database.
 constexpr absl::Duration kCheckTimeout = absl::Hours(1);
+
+constexpr std::pair<UndoOutcome, v1::UndoOutcome> kUndoOutcomes[] = {
+    {UndoOutcome::kPut, v1::UNDO_OUTCOME_PUT},
+    {UndoOutcome::kDeleted, v1::UNDO_OUTCOME_DELETED},
+    {UndoOutcome::kUnchanged, v1::UNDO_OUTCOME_UNCHANGED},
+    {UndoOutcome::kChangedSince, v1::UNDO_OUTCOME_CHANGED_SINCE},
+};
 
 template <typename Reply>
 TableResult ToTableResult(const Reply& reply) {
@@ -171,6 +179,34 @@ absl::StatusOr<ReadChangesResult> Client::ReadChanges(const ReadChangesRequest& 
   };
   return Call<v1::ReadChangesReply, ReadChangesResult>(core_, "/itemdb.v1.Changes/ReadChanges",
                                                        CallKind::kRead, message, options, convert);
+}
+
+absl::StatusOr<UndoChangesResult> Client::UndoChanges(const UndoChangesRequest& request,
+                                                      CallOptions options) const {
+  v1::UndoChangesRequest message;
+  message.set_table_name(request.table_name);
+  message.set_from_sequence(request.from_sequence);
+  message.set_to_sequence(request.to_sequence);
+  message.set_dry_run(request.dry_run);
+  for (const Item& key : request.keys) ITEMDB_RETURN_IF_ERROR(ToProto(key, message.add_keys()));
+  if (request.exclusive_start_key.has_value())
+    ITEMDB_RETURN_IF_ERROR(ToProto(*request.exclusive_start_key, message.mutable_exclusive_start_key()));
+  const auto convert = [](const v1::UndoChangesReply& reply) -> absl::StatusOr<UndoChangesResult> {
+    UndoChangesResult result;
+    result.change_sequence = reply.change_sequence();
+    for (const v1::UndoneItem& undone : reply.items()) {
+      ITEMDB_ASSIGN_OR_RETURN(Item key, FromProto(undone.key()));
+      result.items.push_back({.key = std::move(key),
+                              .outcome = ValueOf(kUndoOutcomes, undone.outcome(), UndoOutcome::kUnchanged),
+                              .changed_sequence = undone.changed_sequence()});
+    }
+    if (reply.has_last_evaluated_key()) {
+      ITEMDB_ASSIGN_OR_RETURN(result.last_evaluated_key, FromProto(reply.last_evaluated_key()));
+    }
+    return result;
+  };
+  return Call<v1::UndoChangesReply, UndoChangesResult>(core_, "/itemdb.v1.Changes/UndoChanges",
+                                                       CallKind::kWrite, message, options, convert);
 }
 
 absl::StatusOr<DaemonStatus> Client::GetStatus(const GetStatusRequest& request, CallOptions options) const {

@@ -29,6 +29,7 @@
 #include "storage/items/bulk_write.h"
 #include "storage/items/expiry_sweeper.h"
 #include "storage/items/operations.h"
+#include "storage/items/undo_changes.h"
 #include "storage/loading/table_restores.h"
 #include "storage/partiql/operations.h"
 #include "storage/partiql/statement_access.h"
@@ -395,6 +396,11 @@ void Database::ScanSnapshot(const PinnedSnapshot& state, const wire::PageRequest
 void Database::ReadChanges(const v1::ReadChangesRequest& request, Done<v1::ReadChangesReply> done,
                            CancellationPtr cancellation) {
   storage::ReadChanges(*engine_, request, std::move(done), std::move(cancellation));
+}
+
+void Database::UndoChanges(v1::UndoChangesRequest request, Done<v1::UndoChangesReply> done,
+                           CancellationPtr cancellation) {
+  storage::UndoChanges(*engine_, std::move(request), std::move(done), std::move(cancellation));
 }
 
 void Database::WatchChanges(const v1::WatchRequest& request, Done<WatchPage> done,

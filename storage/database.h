@@ -206,6 +206,9 @@ class Database {
   // reply. A cancelled wait ends within 50 ms.
   //
   // OUT_OF_RANGE (CHANGES_TRIMMED): as above.
+  // Items become what they were before a stretch of changes.
+  void UndoChanges(v1::UndoChangesRequest request, Done<v1::UndoChangesReply> done,
+                   CancellationPtr cancellation = nullptr);
   void WatchChanges(const v1::WatchRequest& request, Done<WatchPage> done,
                     CancellationPtr cancellation = nullptr);
 

@@ -201,6 +201,7 @@ class TemporaryDatabase : public LocalDatabase {
         {"/itemdb.v1.Backups/DescribeContinuousBackups", Of(&D::DescribeContinuousBackups)},
         {"/itemdb.v1.Backups/UpdateContinuousBackups", Of(&D::UpdateContinuousBackups)},
         {"/itemdb.v1.Changes/ReadChanges", Of(&D::ReadChanges)},
+        {"/itemdb.v1.Changes/UndoChanges", Of(&D::UndoChanges)},
         {"/itemdb.v1.Admin/CheckDatabase", Of(&D::CheckDatabase)},
         {"/itemdb.v1.Admin/CreateDatabaseBackup", Of(&D::CreateDatabaseBackup)},
         {"/itemdb.v1.Admin/ListDatabaseBackups", Of(&D::ListDatabaseBackups)},

@@ -79,6 +79,7 @@ const std::vector<MethodRole>& MethodRoles() {
       {"itemdb.v1.Backups/UpdateContinuousBackups", Role::kAdmin, Scope::kTables},
       {"itemdb.v1.Changes/ReadChanges", Role::kRead, Scope::kStreams},
       {"itemdb.v1.Changes/Watch", Role::kRead, Scope::kStreams},
+      {"itemdb.v1.Changes/UndoChanges", Role::kWrite, Scope::kTables},
       {"itemdb.v1.Admin/GetStatus", Role::kRead, Scope::kDatabase},
       // kAdmin although it only reads: it reads the whole database, and may run for a long time.
       {"itemdb.v1.Admin/CheckDatabase", Role::kAdmin, Scope::kDatabase},

@@ -7,8 +7,9 @@
 namespace itemdb::daemon {
 namespace {
 
-using RawChanges = v1::Changes::WithRawCallbackMethod_ReadChanges<
-    v1::Changes::WithRawCallbackMethod_Watch<v1::Changes::Service>>;
+using RawChanges =
+    v1::Changes::WithRawCallbackMethod_ReadChanges<v1::Changes::WithRawCallbackMethod_UndoChanges<
+        v1::Changes::WithRawCallbackMethod_Watch<v1::Changes::Service>>>;
 
 class ChangesService final : public RawChanges, private DatabaseCalls {
  public:
@@ -16,6 +17,10 @@ class ChangesService final : public RawChanges, private DatabaseCalls {
 
   UnaryReactor* ReadChanges(Context* context, const Bytes* request, Bytes* reply) override {
     return Serve(context, "itemdb.v1.Changes/ReadChanges", request, reply, &Database::ReadChanges);
+  }
+
+  UnaryReactor* UndoChanges(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Changes/UndoChanges", request, reply, &Database::UndoChanges);
   }
 
   grpc::ServerWriteReactor<Bytes>* Watch(Context* context, const Bytes* request) override {

@@ -33,6 +33,8 @@ inline constexpr std::string_view kReasonChangesTrimmed = "CHANGES_TRIMMED";    
 inline constexpr std::string_view kReasonExpiredIterator = "EXPIRED_ITERATOR";           // OUT_OF_RANGE
 inline constexpr std::string_view kReasonRestorePointUnknown = "RESTORE_POINT_UNKNOWN";  // OUT_OF_RANGE
 inline constexpr std::string_view kReasonStateTooOld = "STATE_TOO_OLD";                  // ABORTED
+// UndoChanges: the change log lacks an item as it was.
+inline constexpr std::string_view kReasonImageMissing = "IMAGE_MISSING";                // FAILED_PRECONDITION
 inline constexpr std::string_view kReasonDataDirectoryInUse = "DATA_DIRECTORY_IN_USE";  // FAILED_PRECONDITION
 inline constexpr std::string_view kReasonDataDirectoryForeign =
     "DATA_DIRECTORY_FOREIGN";                                                     // FAILED_PRECONDITION

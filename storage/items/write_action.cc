@@ -265,6 +265,11 @@ Decision Decide(PreparedAction& action, CommitGroup& group) {
     decision.outcome = Decision::Outcome::kConditionFailed;
     return decision;
   }
+  if (action.expected_item.has_value() &&
+      decision.old_item.value_or(std::string_view()) != *action.expected_item) {
+    decision.outcome = Decision::Outcome::kConditionFailed;
+    return decision;
+  }
   if (action.kind == ActionKind::kExpire &&
       !(decision.old_item.has_value() &&
         HasExpired(*action.table, ItemView(*decision.old_item), group.wall_time_us()))) {

@@ -40,6 +40,9 @@ struct PreparedAction {
   std::string key_or_item;
   std::optional<Condition> condition;
   std::optional<UpdateExpression> update;
+  // If set, the item must be this one, canonical, or missing if it is empty; otherwise the outcome is
+  // kConditionFailed.
+  std::optional<std::string> expected_item;
   v1::ReturnValues return_values = v1::RETURN_VALUES_NONE;
   bool return_item_on_condition_failure = false;
   // Not OK: the key is too long or does not fit the key schema, so the action can never be applied. In a

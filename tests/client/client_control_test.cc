@@ -182,6 +182,44 @@ TEST_F(ClientControlTest, DescribeAndDeleteNameTheTable) {
   EXPECT_EQ(client_.DeleteTable("x").status().code(), absl::StatusCode::kNotFound);
 }
 
+TEST_F(ClientControlTest, UndoChangesSendsTheStretchAndReturnsTheOutcomes) {
+  v1::UndoChangesRequest sent;
+  daemon_.undo_changes = [&](const v1::UndoChangesRequest& request, v1::UndoChangesReply* reply) {
+    sent = request;
+    reply->set_change_sequence(9);
+    for (const v1::UndoOutcome outcome : {v1::UNDO_OUTCOME_PUT, v1::UNDO_OUTCOME_DELETED,
+                                          v1::UNDO_OUTCOME_UNCHANGED, v1::UNDO_OUTCOME_CHANGED_SINCE}) {
+      v1::UndoneItem* item = reply->add_items();
+      *item->mutable_key() = request.keys(0);
+      item->set_outcome(outcome);
+    }
+    reply->mutable_items(3)->set_changed_sequence(8);
+    *reply->mutable_last_evaluated_key() = request.keys(0);
+    return grpc::Status::OK;
+  };
+  const Item key{{"id", "a"}};
+  const absl::StatusOr<UndoChangesResult> result = client_.UndoChanges({.table_name = "Things",
+                                                                        .from_sequence = 3,
+                                                                        .to_sequence = 5,
+                                                                        .keys = {key},
+                                                                        .dry_run = true,
+                                                                        .exclusive_start_key = key});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(sent.table_name(), "Things");
+  EXPECT_EQ(sent.from_sequence(), 3u);
+  EXPECT_EQ(sent.to_sequence(), 5u);
+  EXPECT_TRUE(sent.dry_run());
+  EXPECT_TRUE(sent.has_exclusive_start_key());
+  ASSERT_EQ(result->items.size(), 4u);
+  EXPECT_EQ(result->items[0].outcome, UndoOutcome::kPut);
+  EXPECT_EQ(result->items[1].outcome, UndoOutcome::kDeleted);
+  EXPECT_EQ(result->items[2].outcome, UndoOutcome::kUnchanged);
+  EXPECT_EQ(result->items[3].outcome, UndoOutcome::kChangedSince);
+  EXPECT_EQ(result->items[3].changed_sequence, 8u);
+  EXPECT_EQ(result->items[0].key, key);
+  EXPECT_EQ(result->last_evaluated_key, key);
+}
+
 TEST_F(ClientControlTest, ReadChangesKeepsImagesAndTableChanges) {
   daemon_.read_changes = [](const v1::ReadChangesRequest& request, v1::ReadChangesReply* reply) {
     reply->set_change_sequence(100);

@@ -298,6 +298,7 @@ TEST_F(ServerTest, AnswersBytesThatAreNoRequestWithInvalidArgument) {
                            "Backups/DescribeContinuousBackups",
                            "Backups/UpdateContinuousBackups",
                            "Changes/ReadChanges",
+                           "Changes/UndoChanges",
                            "Admin/GetStatus",
                            "Admin/CheckDatabase",
                            "Admin/GetAccessPatterns",

@@ -121,8 +121,8 @@ TEST(RequestTables, AreInFieldsThatAreKnown) {
           "QueryRequest.table_name", "ScanRequest.table_name", "TableWriteRequests.table_name",
           "TagTableRequest.table_name", "TransactDelete.table_name", "TransactGet.table_name",
           "TransactPut.table_name", "TransactStatement.statement", "TransactUpdate.table_name",
-          "UntagTableRequest.table_name", "UpdateItemRequest.table_name", "UpdateTableRequest.table_name",
-          "UpdateTimeToLiveRequest.table_name", "WatchRequest.table_name",
+          "UndoChangesRequest.table_name", "UntagTableRequest.table_name", "UpdateItemRequest.table_name",
+          "UpdateTableRequest.table_name", "UpdateTimeToLiveRequest.table_name", "WatchRequest.table_name",
           // ChangeStream::JudgedRequest() compares it with the name.
           "WatchRequest.table_storage_id"}));
 }

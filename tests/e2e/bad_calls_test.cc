@@ -108,6 +108,7 @@ TEST_F(BadCallsTest, BytesThatAreNoRequest) {
                              "Tables/ListTables",
                              "Tables/DeleteTable",
                              "Changes/ReadChanges",
+                             "Changes/UndoChanges",
                              "Admin/GetStatus",
                              "Admin/CheckDatabase",
                              "Admin/GetAccessPatterns"}) {

@@ -145,6 +145,9 @@ class FakeDaemon::Services {
     grpc::Status ReadChanges(Context*, const v1::ReadChangesRequest* q, v1::ReadChangesReply* r) override {
       return Answer(fake->read_changes, q, r);
     }
+    grpc::Status UndoChanges(Context*, const v1::UndoChangesRequest* q, v1::UndoChangesReply* r) override {
+      return Answer(fake->undo_changes, q, r);
+    }
     const FakeDaemon* fake;
   };
 

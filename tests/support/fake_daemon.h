@@ -73,6 +73,7 @@ class FakeDaemon {
       describe_continuous_backups;
   Handler<v1::UpdateContinuousBackupsRequest, v1::UpdateContinuousBackupsReply> update_continuous_backups;
   Handler<v1::ReadChangesRequest, v1::ReadChangesReply> read_changes;
+  Handler<v1::UndoChangesRequest, v1::UndoChangesReply> undo_changes;
   Handler<v1::GetStatusRequest, v1::GetStatusReply> get_status;
   Handler<v1::CheckDatabaseRequest, v1::CheckDatabaseReply> check_database;
   Handler<v1::GetAccessPatternsRequest, v1::GetAccessPatternsReply> get_access_patterns;

@@ -279,6 +279,28 @@ void AddBackups(FakeDaemon& fake) {
   };
 }
 
+// Four items of the table Order were changed, one of them later too.
+void AddUndo(FakeDaemon& fake) {
+  fake.undo_changes = [](const v1::UndoChangesRequest& request, v1::UndoChangesReply* reply) {
+    if (request.from_sequence() == 7) {
+      return ErrorReply(
+          grpc::StatusCode::INVALID_ARGUMENT, "VALIDATION",
+          "from_sequence 7 is inside of the transaction with the changes 6 to 8; take back all of "
+          "it or nothing");
+    }
+    int number = 0;
+    for (const v1::UndoOutcome outcome :
+         {v1::UNDO_OUTCOME_PUT, v1::UNDO_OUTCOME_DELETED, v1::UNDO_OUTCOME_UNCHANGED, v1::UNDO_OUTCOME_PUT}) {
+      v1::UndoneItem* item = reply->add_items();
+      v1::Attribute* attribute = item->mutable_key()->add_attributes();
+      attribute->set_name("order_id");
+      attribute->mutable_value()->set_s("order_" + std::to_string(++number));
+      item->set_outcome(outcome);
+    }
+    return grpc::Status::OK;
+  };
+}
+
 // A file of items, and one of the change log.
 grpc::Status FixedDamage(const v1::ListDamageRequest&, v1::ListDamageReply* reply) {
   v1::DamagedFile* file = reply->add_files();
@@ -384,6 +406,10 @@ std::vector<Case> Cases() {
       {.command = "pitr restore",
        .success = {"Order", "Order2", "--to", "1234", "--wait"},
        .failure = {"Order", "Order2", "--to", "yesterday"},
+       .fake = true},
+      {.command = "undo",
+       .success = {"Order", "--from", "12", "--to", "20", "--yes"},
+       .failure = {"Order", "--from", "7", "--to", "20", "--yes"},
        .fake = true},
       {.command = "pitr disable", .success = {"Order"}, .failure = {}, .fake = true},
       {.command = "pitr status", .success = {"Order"}, .failure = {"Ordr"}, .fake = true},
@@ -583,6 +609,7 @@ std::string Transcript(const Case& each, const RealDaemon* shared) {
       fake.describe_table = FixedTable;
       fake.describe_time_to_live = FixedTimeToLive;
       AddBackups(fake);
+      AddUndo(fake);
       fake.update_time_to_live = [&fake](const v1::UpdateTimeToLiveRequest& request, auto*) {
         if (!request.time_to_live_specification().enabled())
           fake.describe_time_to_live = [](const auto&, auto*) { return grpc::Status::OK; };

@@ -22,7 +22,7 @@ enum class ExitCode : int {
   kConditionFalse = 4,  // the condition was false, or the transaction was cancelled
   kUnreachable = 5,     // the daemon cannot be reached, or a read's deadline passed
   kOutcomeUnknown = 6,  // a write was sent and may or may not have been applied
-  kFindings = 7,        // `check`, `index check` or `audit verify` found something
+  kFindings = 7,        // `check`, `index check`, `audit verify` or `undo` found something
 };
 
 // A status that ends the program with `code`, which must not be kOk.

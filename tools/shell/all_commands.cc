@@ -22,6 +22,7 @@
 #include "tools/commands/table_commands.h"
 #include "tools/commands/time_to_live_commands.h"
 #include "tools/commands/transact_commands.h"
+#include "tools/commands/undo_commands.h"
 #include "tools/shell/shell_commands.h"
 
 namespace itemdb::tools {
@@ -40,6 +41,7 @@ void RegisterAllCommands(CommandTable& table) {
   RegisterOrderEntryCommands(table);
   RegisterStatusCommands(table);
   RegisterAdminCommands(table);
+  RegisterUndoCommands(table);
   RegisterBackupCommands(table);
   RegisterTableBackupCommands(table);
   RegisterDamageCommands(table);

@@ -196,6 +196,46 @@ struct ReadChangesResult {
   uint64_t oldest_sequence = 0;
 };
 
+// What became of an item, or would become of it.
+enum class UndoOutcome {
+  // The item was written as it was before.
+  kPut,
+  // The item did not exist before and was deleted.
+  kDeleted,
+  // The item is as it was before.
+  kUnchanged,
+  // The item was changed after the stretch and left as it is.
+  kChangedSince,
+};
+
+struct UndoneItem {
+  Item key;
+  UndoOutcome outcome = UndoOutcome::kUnchanged;
+  // kChangedSince: the last change of the item; 0 if it was changed during the call.
+  uint64_t changed_sequence = 0;
+};
+
+struct UndoChangesRequest {
+  std::string table_name;
+  // The first and the last change of the stretch.
+  uint64_t from_sequence = 0;
+  uint64_t to_sequence = 0;
+  // Only these items, at most 100. Default: all.
+  std::vector<Item> keys = {};
+  // Only reports what would be written.
+  bool dry_run = false;
+  // UndoChangesResult.last_evaluated_key of the page before.
+  std::optional<Item> exclusive_start_key = std::nullopt;
+};
+
+struct UndoChangesResult {
+  uint64_t change_sequence = 0;
+  // At most 1,000.
+  std::vector<UndoneItem> items;
+  // Set if items remain.
+  std::optional<Item> last_evaluated_key;
+};
+
 // ---- the daemon ----------------------------------------------------------------------------------
 
 // The sizes of one table, exact as of DaemonStatus.change_sequence.

@@ -1,0 +1,250 @@
+#include "storage/items/undo_changes.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "storage/base/limits.h"
+#include "storage/catalog/table.h"
+#include "storage/changes/log_reader.h"
+#include "storage/items/write_unit.h"
+#include "storage/values/canonical.h"
+
+namespace itemdb::storage {
+namespace {
+
+constexpr size_t kMaxUndoneItems = 1'000;
+// Of the items as they were before, in a page.
+constexpr size_t kMaxUndoneBytes = 4 << 20;
+constexpr int kMaxUndoKeys = 100;
+constexpr int64_t kChangesBetweenUndoChecks = 1'000;
+
+// An item that was changed in the stretch.
+struct ChangedItem {
+  // Canonical; nothing if the item did not exist.
+  std::optional<std::string> before;
+  // 0: not changed after the stretch.
+  uint64_t changed_since = 0;
+};
+
+// The first items of a page, by the canonical bytes of their keys.
+struct ChangedItems {
+  std::map<std::string, ChangedItem, std::less<>> items;
+  bool has_more = false;
+};
+
+struct PreparedUndo {
+  v1::UndoChangesRequest request;
+  DurablePrefix log;
+  std::shared_ptr<const Table> table;
+  // Canonical keys; empty: all.
+  std::set<std::string, std::less<>> keys;
+  std::string start_key;
+};
+
+absl::StatusOr<std::string> CanonicalKey(const Table& table, const v1::Item& key) {
+  ITEMDB_ASSIGN_OR_RETURN(std::string canonical, CanonicalizeItem(key.SerializeAsString()));
+  ITEMDB_RETURN_IF_ERROR(CheckKeyIsExact(table, ItemView(canonical)));
+  return canonical;
+}
+
+absl::StatusOr<PreparedUndo> PrepareUndo(const Engine& engine, v1::UndoChangesRequest request) {
+  if (request.from_sequence() == 0 || request.to_sequence() < request.from_sequence()) {
+    return ValidationError("from_sequence must be at least 1, and to_sequence not less; they are " +
+                           std::to_string(request.from_sequence()) + " and " +
+                           std::to_string(request.to_sequence()));
+  }
+  if (request.keys_size() > kMaxUndoKeys) {
+    return ValidationError("at most " + std::to_string(kMaxUndoKeys) + " keys may be given; there are " +
+                           std::to_string(request.keys_size()));
+  }
+  PreparedUndo undo;
+  ITEMDB_ASSIGN_OR_RETURN(undo.log, ReadDurablePrefix(engine));
+  if (request.to_sequence() > undo.log.last_sequence) {
+    return ValidationError("change " + std::to_string(request.to_sequence()) +
+                           " does not exist; the last change is " + std::to_string(undo.log.last_sequence));
+  }
+  ITEMDB_ASSIGN_OR_RETURN(undo.table, undo.log.view->catalog().Find(request.table_name()));
+  for (const v1::Item& key : request.keys()) {
+    ITEMDB_ASSIGN_OR_RETURN(std::string canonical, CanonicalKey(*undo.table, key));
+    undo.keys.insert(std::move(canonical));
+  }
+  if (request.has_exclusive_start_key()) {
+    ITEMDB_ASSIGN_OR_RETURN(undo.start_key, CanonicalKey(*undo.table, request.exclusive_start_key()));
+  }
+  undo.request = std::move(request);
+  return undo;
+}
+
+absl::Status InsideError(const char* field, uint64_t sequence, const ChangeView& change) {
+  return ValidationError(std::string(field) + " " + std::to_string(sequence) +
+                         " is inside of the transaction with the changes " +
+                         std::to_string(change.commit_first_sequence) + " to " +
+                         std::to_string(change.commit_last_sequence) + "; take back all of it or nothing");
+}
+
+// Collects the changed items of a page from the change log.
+class ChangeCollector {
+ public:
+  ChangeCollector(const PreparedUndo& undo, const CancellationPtr& cancellation)
+      : undo_(undo), cancellation_(cancellation) {}
+
+  absl::StatusOr<ChangedItems> Collect(const Engine& engine) {
+    ITEMDB_RETURN_IF_ERROR(
+        WalkTableChanges(engine, *undo_.log.view, undo_.table->storage_id, undo_.request.from_sequence() - 1,
+                         undo_.log.last_sequence,
+                         [this](const ChangeView& change, std::string_view) { return Visit(change); }));
+    ITEMDB_RETURN_IF_ERROR(error_);
+    return std::move(changed_);
+  }
+
+ private:
+  bool Visit(const ChangeView& change) {
+    if (visited_++ % kChangesBetweenUndoChecks == 0) error_ = CheckNotCancelled(cancellation_);
+    if (error_.ok() && !change.key.empty()) {
+      error_ = change.change_sequence <= undo_.request.to_sequence() ? VisitInside(change) : absl::OkStatus();
+      if (change.change_sequence > undo_.request.to_sequence()) {
+        const auto found = changed_.items.find(change.key);
+        if (found != changed_.items.end()) found->second.changed_since = change.change_sequence;
+      }
+    }
+    return error_.ok();
+  }
+
+  absl::Status VisitInside(const ChangeView& change) {
+    const uint64_t from = undo_.request.from_sequence(), to = undo_.request.to_sequence();
+    if (change.commit_first_sequence < from) return InsideError("from_sequence", from, change);
+    if (change.commit_last_sequence > to) return InsideError("to_sequence", to, change);
+    if (!undo_.keys.empty() && !undo_.keys.contains(change.key)) return absl::OkStatus();
+    if (!undo_.start_key.empty() && change.key <= undo_.start_key) return absl::OkStatus();
+    if (!end_key_.empty() && change.key >= end_key_) return absl::OkStatus();
+    const auto [item, is_first] = changed_.items.try_emplace(std::string(change.key));
+    if (!is_first) return absl::OkStatus();
+    if (change.old_image.has_value()) {
+      item->second.before.emplace(*change.old_image);
+    } else if (change.kind != v1::CHANGE_KIND_INSERT) {
+      return MakeError(absl::StatusCode::kFailedPrecondition, kReasonImageMissing,
+                       "the change log does not have the item of change " +
+                           std::to_string(change.change_sequence) +
+                           " as it was before; this needs a stream with OLD_IMAGE or NEW_AND_OLD_IMAGES when "
+                           "the change is made. Restore the table to a point in time beside itself instead");
+    }
+    bytes_ += SizeOf(*item);
+    while (changed_.items.size() > kMaxUndoneItems ||
+           (bytes_ > kMaxUndoneBytes && changed_.items.size() > 1)) {
+      const auto last = std::prev(changed_.items.end());
+      bytes_ -= SizeOf(*last);
+      end_key_ = last->first;
+      changed_.has_more = true;
+      changed_.items.erase(last);
+    }
+    return absl::OkStatus();
+  }
+
+  static size_t SizeOf(const std::pair<const std::string, ChangedItem>& item) {
+    return item.first.size() + item.second.before.value_or("").size();
+  }
+
+  const PreparedUndo& undo_;
+  const CancellationPtr& cancellation_;
+  ChangedItems changed_;
+  // Keys from here on belong to later pages.
+  std::string end_key_;
+  size_t bytes_ = 0;
+  int64_t visited_ = 0;
+  absl::Status error_;
+};
+
+// What is to be written, and the reply as it is if every write is applied.
+struct UndoPlan {
+  v1::UndoChangesReply reply;
+  std::vector<PreparedAction> actions;
+  // The item of the reply that each action writes.
+  std::vector<int> items;
+};
+
+absl::Status PlanItem(const PreparedUndo& undo, std::string_view key, const ChangedItem& changed,
+                      UndoPlan* plan) {
+  v1::UndoneItem* const undone = plan->reply.add_items();
+  if (!undone->mutable_key()->ParseFromArray(key.data(), static_cast<int>(key.size())))
+    return DataLossError("a key in the change log does not decode");
+  ITEMDB_ASSIGN_OR_RETURN(const std::string encoded, EncodePrimaryKey(*undo.table, ItemView(key)));
+  ITEMDB_ASSIGN_OR_RETURN(const Lookup current,
+                          LookupItem(*undo.log.view, *undo.table, encoded, ReadTier::kDisk));
+  std::string now = current.item.value_or("");
+  if (now == changed.before.value_or("")) {
+    undone->set_outcome(v1::UNDO_OUTCOME_UNCHANGED);
+    return absl::OkStatus();
+  }
+  if (changed.changed_since != 0) {
+    undone->set_outcome(v1::UNDO_OUTCOME_CHANGED_SINCE);
+    undone->set_changed_sequence(changed.changed_since);
+    return absl::OkStatus();
+  }
+  wire::WriteItemRequest write;
+  write.set_table_name(undo.table->name);
+  write.set_key_or_item(changed.before.has_value() ? *changed.before : std::string(key));
+  undone->set_outcome(changed.before.has_value() ? v1::UNDO_OUTCOME_PUT : v1::UNDO_OUTCOME_DELETED);
+  ITEMDB_ASSIGN_OR_RETURN(PreparedAction action,
+                          PrepareAction(changed.before.has_value() ? ActionKind::kPut : ActionKind::kDelete,
+                                        write, undo.log.view->catalog()));
+  action.expected_item = std::move(now);
+  plan->actions.push_back(std::move(action));
+  plan->items.push_back(plan->reply.items_size() - 1);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<UndoPlan> PlanUndo(const Engine& engine, const PreparedUndo& undo,
+                                  const CancellationPtr& cancellation) {
+  ITEMDB_ASSIGN_OR_RETURN(const ChangedItems changed, ChangeCollector(undo, cancellation).Collect(engine));
+  UndoPlan plan;
+  plan.reply.set_change_sequence(undo.log.view->change_sequence());
+  for (const auto& [key, item] : changed.items) {
+    ITEMDB_RETURN_IF_ERROR(CheckNotCancelled(cancellation));
+    ITEMDB_RETURN_IF_ERROR(PlanItem(undo, key, item, &plan));
+  }
+  if (changed.has_more) *plan.reply.mutable_last_evaluated_key() = plan.reply.items().rbegin()->key();
+  return plan;
+}
+
+void WriteUndo(Engine& engine, std::shared_ptr<const ReadView> view, UndoPlan plan,
+               Done<v1::UndoChangesReply> done, CancellationPtr cancellation) {
+  auto finish = [reply = std::move(plan.reply), items = std::move(plan.items),
+                 done = std::move(done)](WriteUnit::UnitResult unit) mutable {
+    if (!unit.status.ok()) return std::move(done)(unit.status);
+    for (size_t i = 0; i < items.size(); ++i) {
+      const WriteUnit::ActionResult& result = unit.results[i];
+      if (!result.error.ok()) return std::move(done)(result.error);
+      if (result.outcome != Decision::Outcome::kConditionFailed) continue;
+      reply.mutable_items(items[i])->set_outcome(v1::UNDO_OUTCOME_CHANGED_SINCE);
+    }
+    reply.set_change_sequence(unit.change_sequence);
+    std::move(done)(std::move(reply));
+  };
+  auto unit = std::make_unique<WriteUnit>(WriteUnit::Mode::kIndependent, std::move(plan.actions),
+                                          std::move(finish), std::move(cancellation));
+  unit->SetMaxItemBytes(engine.options().max_unit_bytes);
+  ReadAndSubmit(engine, std::move(view), std::move(unit));
+}
+
+}  // namespace
+
+void UndoChanges(Engine& engine, v1::UndoChangesRequest request, Done<v1::UndoChangesReply> done,
+                 CancellationPtr cancellation) {
+  absl::StatusOr<PreparedUndo> prepared = PrepareUndo(engine, std::move(request));
+  if (!prepared.ok()) return std::move(done)(prepared.status());
+  auto undo = std::make_shared<const PreparedUndo>(*std::move(prepared));
+  auto plan = [&engine, undo, cancellation] { return PlanUndo(engine, *undo, cancellation); };
+  auto write = [&engine, undo, cancellation, done = std::move(done)](absl::StatusOr<UndoPlan> plan) mutable {
+    if (!plan.ok()) return std::move(done)(plan.status());
+    if (undo->request.dry_run() || plan->actions.empty()) return std::move(done)(std::move(plan->reply));
+    WriteUndo(engine, undo->log.view, *std::move(plan), std::move(done), std::move(cancellation));
+  };
+  RunOnIoThread<UndoPlan>(engine, IoPriority::kLong, std::move(plan), std::move(write));
+}
+
+}  // namespace itemdb::storage

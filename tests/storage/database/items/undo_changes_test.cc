@@ -1,0 +1,222 @@
+// UndoChanges: items become what they were before a stretch of changes.
+#include <thread>
+
+#include "gmock/gmock.h"
+#include "tests/storage/database/requests.h"
+
+namespace itemdb::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
+using ::testing::UnorderedElementsAreArray;
+
+class UndoChangesTest : public ::testing::Test {
+ protected:
+  UndoChangesTest() {
+    v1::CreateTableRequest table = TableRequest("Things");
+    AddIndex(&table, "ByState", {"state:S"}, 1, v1::PROJECTION_TYPE_ALL);
+    table.set_stream_enabled(true);
+    table.set_stream_view_type(v1::STREAM_VIEW_TYPE_NEW_AND_OLD_IMAGES);
+    database_.CreateTable(table);
+    database_.CreateTable(TableRequest("Plain"));
+  }
+
+  uint64_t Put(const std::string& sk, const std::string& state, const std::string& table = "Things") {
+    const auto put = database_.Put(table, {{"pk", S("p")}, {"sk", S(sk)}, {"state", S(state)}});
+    EXPECT_TRUE(put.ok()) << put.status();
+    return put.ok() ? put->change_sequence() : 0;
+  }
+  uint64_t Delete(const std::string& sk) {
+    wire::WriteItemRequest request;
+    request.set_table_name("Things");
+    request.set_key_or_item(Encode({{"pk", S("p")}, {"sk", S(sk)}}));
+    const auto deleted =
+        Await<wire::WriteItemReply>([&](auto done) { database_->DeleteItem(request, std::move(done)); });
+    EXPECT_TRUE(deleted.ok()) << deleted.status();
+    return deleted.ok() ? deleted->change_sequence() : 0;
+  }
+  absl::StatusOr<v1::UndoChangesReply> Undo(v1::UndoChangesRequest request) {
+    if (request.table_name().empty()) request.set_table_name("Things");
+    return Await<v1::UndoChangesReply>([&](auto done) { database_->UndoChanges(request, std::move(done)); });
+  }
+  static v1::UndoChangesRequest Stretch(uint64_t from, uint64_t to, bool dry_run = false) {
+    v1::UndoChangesRequest request;
+    request.set_from_sequence(from);
+    request.set_to_sequence(to);
+    request.set_dry_run(dry_run);
+    return request;
+  }
+  // "SK OUTCOME", and the change.
+  static std::vector<std::string> Shown(const v1::UndoChangesReply& reply) {
+    std::vector<std::string> shown;
+    for (const v1::UndoneItem& item : reply.items()) {
+      std::string text = v1::UndoOutcome_Name(item.outcome());
+      for (const auto& attribute : item.key().attributes())
+        if (attribute.name() == "sk") text = attribute.value().s() + " " + text.substr(13);
+      if (item.changed_sequence() != 0) text += " " + std::to_string(item.changed_sequence());
+      shown.push_back(std::move(text));
+    }
+    return shown;
+  }
+  std::vector<std::string> Items() { return ScanAll(database_, ScanRequest("Things")); }
+
+  TestDatabase database_;
+};
+
+TEST_F(UndoChangesTest, ItemsBecomeWhatTheyWereBefore) {
+  Put("changed", "old");
+  Put("deleted", "old");
+  Put("twice", "old");
+  const std::vector<std::string> before = Items();
+  const uint64_t from = Put("changed", "new");
+  Delete("deleted");
+  Put("twice", "new");
+  Put("created", "new");
+  Put("there and back", "new");
+  Delete("there and back");
+  const uint64_t to = Put("twice", "newer");
+  Put("other", "stays");
+
+  const auto dry = Undo(Stretch(from, to, /*dry_run=*/true));
+  ASSERT_TRUE(dry.ok()) << dry.status();
+  const auto expected = UnorderedElementsAre("changed PUT", "deleted PUT", "twice PUT", "created DELETED",
+                                             "there and back UNCHANGED");
+  EXPECT_THAT(Shown(*dry), expected);
+  EXPECT_EQ(Items().size(), 4u) << "nothing was written";
+  const auto undone = Undo(Stretch(from, to));
+  ASSERT_TRUE(undone.ok()) << undone.status();
+  EXPECT_THAT(Shown(*undone), expected);
+  EXPECT_EQ(undone->change_sequence(), to + 1 + 4);
+  std::vector<std::string> after = before;
+  after.push_back("pk=p sk=other state=stays");
+  EXPECT_THAT(Items(), UnorderedElementsAreArray(after));
+  database_.CheckIsClean();
+
+  const auto again = Undo(Stretch(from, to));
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_THAT(Shown(*again), UnorderedElementsAre("changed UNCHANGED", "deleted UNCHANGED", "twice UNCHANGED",
+                                                  "created UNCHANGED", "there and back UNCHANGED"));
+  EXPECT_EQ(again->change_sequence(), undone->change_sequence());
+}
+
+TEST_F(UndoChangesTest, AnItemThatWasChangedSinceIsLeftAndReported) {
+  Put("a", "old");
+  Put("b", "old");
+  const uint64_t from = Put("a", "new");
+  const uint64_t to = Put("b", "new");
+  const uint64_t since = Put("a", "newest");
+  const auto undone = Undo(Stretch(from, to));
+  ASSERT_TRUE(undone.ok()) << undone.status();
+  EXPECT_THAT(Shown(*undone), UnorderedElementsAre("a CHANGED_SINCE " + std::to_string(since), "b PUT"));
+  EXPECT_THAT(Items(), UnorderedElementsAre("pk=p sk=a state=newest", "pk=p sk=b state=old"));
+}
+
+TEST_F(UndoChangesTest, NeverOverwritesAWriteOfTheSameMoment) {
+  for (int i = 0; i < 100; ++i) {
+    const std::string sk = std::to_string(i);
+    Put(sk, "old");
+    const uint64_t change = Put(sk, "new");
+    std::thread writer([&] { Put(sk, "newest"); });
+    const auto undone = Undo(Stretch(change, change));
+    writer.join();
+    ASSERT_TRUE(undone.ok()) << undone.status();
+    v1::UndoneItem item = undone->items(0);
+    if (item.outcome() != v1::UNDO_OUTCOME_PUT) {
+      EXPECT_EQ(item.outcome(), v1::UNDO_OUTCOME_CHANGED_SINCE);
+    }
+    ASSERT_THAT(Items(), Contains("pk=p sk=" + sk + " state=newest"));
+  }
+}
+
+TEST_F(UndoChangesTest, OnlyTheGivenKeys) {
+  const uint64_t from = Put("a", "new");
+  const uint64_t to = Put("b", "new");
+  v1::UndoChangesRequest request = Stretch(from, to);
+  *request.add_keys() = Item({{"sk", S("b")}, {"pk", S("p")}});
+  const auto undone = Undo(request);
+  ASSERT_TRUE(undone.ok()) << undone.status();
+  EXPECT_THAT(Shown(*undone), ElementsAre("b DELETED"));
+  EXPECT_THAT(Items(), ElementsAre("pk=p sk=a state=new"));
+}
+
+TEST_F(UndoChangesTest, PagesHaveAllItemsOnce) {
+  constexpr int kItems = 1'100, kBatch = 25;
+  const uint64_t from = Put("first", "new") + 1;
+  for (int i = 0; i < kItems; i += kBatch) {
+    wire::BatchWriteItemRequest batch;
+    auto& writes = *batch.add_request_items();
+    writes.set_table_name("Things");
+    for (int k = i; k < i + kBatch; ++k) {
+      writes.add_write_requests()->mutable_put_request()->set_item(
+          Encode({{"pk", S("p")}, {"sk", S(std::to_string(k))}, {"state", S("new")}}));
+    }
+    const auto written = Await<wire::BatchWriteItemReply>(
+        [&](auto done) { database_->BatchWriteItem(batch, std::move(done)); });
+    ASSERT_TRUE(written.ok()) << written.status();
+  }
+  const uint64_t to = from + kItems - 1;
+  v1::UndoChangesRequest request = Stretch(from, to);
+  size_t deleted = 0;
+  int pages = 0;
+  while (true) {
+    const auto undone = Undo(request);
+    ASSERT_TRUE(undone.ok()) << undone.status();
+    ++pages;
+    for (const v1::UndoneItem& item : undone->items()) deleted += item.outcome() == v1::UNDO_OUTCOME_DELETED;
+    if (!undone->has_last_evaluated_key()) break;
+    *request.mutable_exclusive_start_key() = undone->last_evaluated_key();
+  }
+  EXPECT_EQ(deleted, static_cast<size_t>(kItems));
+  EXPECT_EQ(pages, 2);
+  EXPECT_THAT(Items(), ElementsAre("pk=p sk=first state=new"));
+  database_.CheckIsClean();
+}
+
+TEST_F(UndoChangesTest, WhatCannotBeTakenBackIsRefused) {
+  const uint64_t first = Put("a", "old");
+  const auto expect = [&](v1::UndoChangesRequest request, absl::StatusCode code, const std::string& text) {
+    const auto undone = Undo(std::move(request));
+    EXPECT_EQ(undone.status().code(), code) << undone.status();
+    EXPECT_THAT(std::string(undone.status().message()), HasSubstr(text));
+  };
+  expect(Stretch(0, 5), absl::StatusCode::kInvalidArgument, "they are 0 and 5");
+  expect(Stretch(first, first - 1), absl::StatusCode::kInvalidArgument, "not less");
+  expect(Stretch(first, first + 1), absl::StatusCode::kInvalidArgument,
+         "does not exist; the last change is " + std::to_string(first));
+  v1::UndoChangesRequest request = Stretch(first, first);
+  request.set_table_name("Nothing");
+  expect(request, absl::StatusCode::kNotFound, "Nothing");
+  request = Stretch(first, first);
+  *request.add_keys() = Item({{"pk", S("p")}});
+  expect(request, absl::StatusCode::kInvalidArgument, "does not match the schema");
+  request.clear_keys();
+  for (int i = 0; i < 101; ++i) *request.add_keys() = Item({{"pk", S("p")}, {"sk", S(std::to_string(i))}});
+  expect(request, absl::StatusCode::kInvalidArgument, "at most 100 keys");
+
+  Put("a", "old", "Plain");
+  const uint64_t plain = Put("a", "new", "Plain");
+  request = Stretch(plain, plain);
+  request.set_table_name("Plain");
+  expect(request, absl::StatusCode::kFailedPrecondition, "OLD_IMAGE");
+
+  wire::TransactWriteItemsRequest transaction;
+  for (const char* sk : {"x", "y", "z"}) {
+    wire::WriteItemRequest* put = transaction.add_transact_items()->mutable_put();
+    put->set_table_name("Things");
+    put->set_key_or_item(Encode({{"pk", S("p")}, {"sk", S(sk)}}));
+  }
+  const auto written = Await<wire::TransactWriteItemsReply>(
+      [&](auto done) { database_->TransactWriteItems(transaction, std::move(done)); });
+  ASSERT_TRUE(written.ok()) << written.status();
+  const uint64_t last = written->change_sequence();
+  const std::string both = std::to_string(last - 2) + " to " + std::to_string(last);
+  expect(Stretch(last - 1, last), absl::StatusCode::kInvalidArgument, both);
+  expect(Stretch(last - 2, last - 1), absl::StatusCode::kInvalidArgument, both);
+  EXPECT_TRUE(Undo(Stretch(last - 2, last)).ok());
+}
+
+}  // namespace
+}  // namespace itemdb::testing

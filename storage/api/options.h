@@ -101,8 +101,8 @@ struct DatabaseOptions {
   std::chrono::milliseconds backup_keep_age{0};
   // How fast a backup copies files, in bytes a second. 0: no limit.
   int64_t backup_bytes_per_second = 0;
-  // Where tables are exported to and imported from. A bucket of the API is a folder in it, the key of an object
-  // a path in that folder. Empty: `exports` in the data directory.
+  // Where tables are exported to and imported from. A bucket of the API is a folder in it, the key of an
+  // object a path in that folder. Empty: `exports` in the data directory.
   std::string export_directory;
   // Where every commit group is kept, so that a backup can be followed to any later commit (restore.h).
   // Created if it does not exist. Empty: commit groups are not kept.

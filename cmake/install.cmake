@@ -22,6 +22,7 @@ install(DIRECTORY client/include/itemdb TYPE INCLUDE)
 set(testing_parts
     itemdb_testing itemdb_storage itemdb_base itemdb_values itemdb_json itemdb_keys itemdb_expressions itemdb_patterns
     itemdb_catalog itemdb_store itemdb_encryption itemdb_commit itemdb_archive itemdb_engine itemdb_loading itemdb_backup
+    itemdb_exports
     itemdb_schema itemdb_changes
     itemdb_indexes itemdb_items itemdb_query itemdb_partiql itemdb_proto)
 add_library(itemdb_testing_archive STATIC)

@@ -17,6 +17,7 @@ ScratchFolder::~ScratchFolder() {
 void DeleteScratchFolders(const Engine& engine) {
   const ScratchFolder proof(engine, kProofFolder);
   const ScratchFolder point_in_time(engine, kPointInTimeFolder);
+  const ScratchFolder exported(engine, kExportFolder);
 }
 
 absl::Status CheckRoomToRestore(const Engine& engine, int64_t bytes) {

@@ -29,4 +29,11 @@ class ItemSource {
   virtual absl::StatusOr<bool> Next(Item* item) = 0;
 };
 
+// A table as it was after an earlier commit.
+struct PointInTime {
+  std::unique_ptr<ItemSource> source;
+  // The last change of that commit.
+  uint64_t change_sequence = 0;
+};
+
 }  // namespace itemdb::storage

@@ -96,6 +96,12 @@ absl::StatusOr<std::shared_ptr<const Table>> FindTableForBackups(const ReadView&
                   MakeError(absl::StatusCode::kNotFound, kReasonTableNotFound, "Table not found: " + name));
 }
 
+absl::Status PointInTimeRecoveryUnavailableError(const Table& table) {
+  return WithRule("PIT-07",
+                  MakeError(absl::StatusCode::kFailedPrecondition, kReasonPointInTimeRecoveryUnavailable,
+                            "Point in time recovery is not enabled for table '" + table.name + "'"));
+}
+
 v1::ContinuousBackupsDescription DescribeRecovery(Engine& engine, const Table& table) {
   return Describe(table.definition, NowMsOf(engine), ArchiveBeginMs(engine));
 }

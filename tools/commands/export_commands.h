@@ -1,0 +1,42 @@
+// `itemctl export`: exports of tables into files.
+#pragma once
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "tools/cli/context.h"
+
+namespace itemdb::tools {
+
+class CommandTable;
+
+struct ExportStartOptions {
+  std::string table_name;
+  std::string bucket;
+  std::string prefix;
+  // "latest" or a time.
+  std::string to = "latest";
+  bool ion = false;
+  // Wait until the export has ended.
+  bool wait = false;
+};
+
+// Begins an export and prints it. With `wait`, fails if the export has failed.
+absl::Status RunExportStart(Context& context, const ExportStartOptions& options);
+
+struct ExportOptions {
+  std::string export_arn;
+};
+
+absl::Status RunExportDescribe(Context& context, const ExportOptions& options);
+
+struct ExportListOptions {
+  // Empty: of all tables.
+  std::string table_name;
+};
+
+absl::Status RunExportList(Context& context, const ExportListOptions& options);
+
+void RegisterExportCommands(CommandTable& table);
+
+}  // namespace itemdb::tools

@@ -2,7 +2,9 @@
 #include <utility>
 
 #include "client/call.h"
+#include "client/convert.h"
 #include "client/enum_table.h"
+#include "common/status_macros.h"
 #include "itemdb/client.h"
 #include "itemdb/v1/exports.pb.h"
 
@@ -70,6 +72,17 @@ absl::StatusOr<ExportDescription> Client::ExportTableToPointInTime(
     if (given.export_to_time.has_value())
       changes->set_export_to_time_ms(absl::ToUnixMillis(*given.export_to_time));
     changes->set_export_view_type(ProtoOf(kExportViewTypes, given.export_view_type));
+  }
+  if (request.filter_specification.has_value()) {
+    const FilterSpecification& given = *request.filter_specification;
+    v1::FilterSpecification* filter = message.mutable_filter_specification();
+    filter->set_key_condition_expression(given.key_condition_expression);
+    filter->set_filter_expression(given.filter_expression);
+    filter->set_projection_expression(given.projection_expression);
+    filter->mutable_expression_attribute_names()->insert(given.expression_attribute_names.begin(),
+                                                         given.expression_attribute_names.end());
+    for (const auto& [name, value] : given.expression_attribute_values)
+      ITEMDB_RETURN_IF_ERROR(ToProto(value, &(*filter->mutable_expression_attribute_values())[name]));
   }
   message.set_client_token(request.client_token);
   return Call<v1::ExportTableToPointInTimeReply, ExportDescription>(

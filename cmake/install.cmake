@@ -34,7 +34,7 @@ target_link_libraries(
   itemdb_testing_archive
   PUBLIC itemdb_client_shared
   PRIVATE RocksDB::rocksdb spdlog::spdlog protobuf::libprotobuf absl::cord absl::strings absl::str_format absl::flat_hash_map
-          Threads::Threads OpenSSL::Crypto simdjson::simdjson)
+          Threads::Threads OpenSSL::Crypto simdjson::simdjson ZLIB::ZLIB)
 set_target_properties(itemdb_testing_archive PROPERTIES OUTPUT_NAME itemdb_testing EXPORT_NAME testing
                                                         LINKER_LANGUAGE CXX)
 install(TARGETS itemdb_testing_archive EXPORT itemdbTestingTargets)

@@ -61,8 +61,10 @@ Database::Database(std::unique_ptr<Engine> engine)
           })),
       exports_(std::make_unique<TableExports>(
           *engine,
-          [raw = engine.get()](const v1::RestoringTable& table, const Cancellation& cancellation) {
-            return OpenPointInTimeSource(*raw, table, kExportFolder, cancellation);
+          [raw = engine.get()](const v1::RestoringTable& table, TableExports::State state,
+                               const Cancellation& cancellation) {
+            const char* folder = state == TableExports::State::kFrom ? kExportFromFolder : kExportFolder;
+            return OpenPointInTimeSource(*raw, table, folder, cancellation);
           })),
       engine_(std::move(engine)),
       trimmer_(std::make_unique<ChangeTrimmer>(*engine_)),

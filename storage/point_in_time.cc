@@ -110,7 +110,9 @@ absl::StatusOr<PointInTime> OpenPointInTimeSource(Engine& engine, const v1::Rest
   restore.log = engine.options().log;
   ITEMDB_ASSIGN_OR_RETURN(const RestoredDatabase restored, RestoreDatabase(restore));
   ITEMDB_RETURN_IF_ERROR(source->Open(restore.encryption_keys, restore.log));
-  return PointInTime{.source = std::move(source), .change_sequence = restored.change_sequence};
+  const std::string path = source->path();
+  return PointInTime{
+      .source = std::move(source), .change_sequence = restored.change_sequence, .folder = path};
 }
 
 }  // namespace itemdb::storage

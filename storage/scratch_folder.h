@@ -14,6 +14,7 @@ namespace itemdb::storage {
 inline constexpr char kProofFolder[] = "proof";
 inline constexpr char kPointInTimeFolder[] = "point-in-time";
 inline constexpr char kExportFolder[] = "export";
+inline constexpr char kExportFromFolder[] = "export-from";
 
 // Deletes the folder with all that is in it when it is destroyed. Does not make it.
 class ScratchFolder {

@@ -1,16 +1,46 @@
 #include "storage/exports/export_lines.h"
 
-#include <optional>
-
 #include "storage/exports/ion_text.h"
 #include "storage/json/json_writer.h"
 
 namespace itemdb::storage {
 
 void ExportLines::AppendItem(ItemView item, std::string* out) {
-  out->append(format_ == v1::EXPORT_FORMAT_ION ? "$ion_1_0 {Item:" : "{\"Item\":");
+  out->append(is_ion() ? "$ion_1_0 {" : "{");
+  AppendName("Item", out);
   AppendAttributes(item, out);
   out->append("}\n");
+}
+
+void ExportLines::AppendChange(const ExportedChange& change, std::string* out) {
+  const std::string time = std::to_string(change.commit_time_us);
+  out->append(is_ion() ? "$ion_1_0 {Record:{" : "{");
+  AppendName("Metadata", out);
+  out->push_back('{');
+  AppendName("WriteTimestampMicros", out);
+  out->append(is_ion() ? time + ".}," : "{\"N\":\"" + time + "\"}},");
+  AppendName("Keys", out);
+  AppendAttributes(change.keys, out);
+  if (change.old_image.has_value()) {
+    out->push_back(',');
+    AppendName("OldImage", out);
+    AppendAttributes(*change.old_image, out);
+  }
+  if (change.new_image.has_value()) {
+    out->push_back(',');
+    AppendName("NewImage", out);
+    AppendAttributes(*change.new_image, out);
+  }
+  out->append(is_ion() ? "}}\n" : "}\n");
+}
+
+void ExportLines::AppendName(std::string_view name, std::string* out) {
+  if (is_ion()) {
+    AppendIonName(name, out);
+  } else {
+    AppendJsonString(name, out);
+  }
+  out->push_back(':');
 }
 
 void ExportLines::AppendAttributes(ItemView item, std::string* out) {
@@ -26,7 +56,7 @@ void ExportLines::AppendAttributes(ItemView item, std::string* out) {
   out->push_back('{');
   for (const AttributeView& attribute : attributes_) {
     if (&attribute != &attributes_.front()) out->push_back(',');
-    if (format_ == v1::EXPORT_FORMAT_ION) {
+    if (is_ion()) {
       AppendIonName(attribute.name, out);
       out->push_back(':');
       AppendIonValue(attribute.value, out);

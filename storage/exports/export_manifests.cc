@@ -37,10 +37,6 @@ std::string Base32(std::string_view bytes) {
   return text;
 }
 
-std::string TimeText(int64_t time_ms) {
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::FromUnixMillis(time_ms), absl::UTCTimeZone());
-}
-
 std::string PrefixOf(const v1::ExportDescription& description) {
   std::string prefix = description.request().s3_prefix();
   if (!prefix.empty() && prefix.back() != '/') prefix.push_back('/');
@@ -58,6 +54,10 @@ void WriteTextOrNull(std::string_view name, const std::string& text, JsonWriter*
 }
 
 }  // namespace
+
+std::string ExportTimeText(int64_t time_ms) {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::FromUnixMillis(time_ms), absl::UTCTimeZone());
+}
 
 std::string ExportIdOf(const v1::ExportDescription& description) {
   const std::string& arn = description.export_arn();
@@ -103,16 +103,16 @@ std::string SummaryManifest(const v1::ExportDescription& description) {
   JsonWriter writer(&text);
   writer.BeginObject().Name("version").String(is_incremental ? "2023-08-01" : "2020-06-30");
   writer.Name("exportArn").String(description.export_arn());
-  writer.Name("startTime").String(TimeText(description.start_time_ms()));
-  writer.Name("endTime").String(TimeText(description.end_time_ms()));
+  writer.Name("startTime").String(ExportTimeText(description.start_time_ms()));
+  writer.Name("endTime").String(ExportTimeText(description.end_time_ms()));
   writer.Name("tableArn").String(request.table_arn());
   writer.Name("tableId").String(description.table_id());
   if (is_incremental) {
     const v1::IncrementalExportSpecification& changes = request.incremental_export_specification();
-    writer.Name("exportFromTime").String(TimeText(changes.export_from_time_ms()));
-    writer.Name("exportToTime").String(TimeText(changes.export_to_time_ms()));
+    writer.Name("exportFromTime").String(ExportTimeText(changes.export_from_time_ms()));
+    writer.Name("exportToTime").String(ExportTimeText(changes.export_to_time_ms()));
   } else {
-    writer.Name("exportTime").String(TimeText(description.export_time_ms()));
+    writer.Name("exportTime").String(ExportTimeText(description.export_time_ms()));
   }
   writer.Name("s3Bucket").String(request.s3_bucket());
   WriteTextOrNull("s3Prefix", request.s3_prefix(), &writer);

@@ -9,6 +9,8 @@
 
 namespace itemdb::storage {
 
+// "2026-11-25T14:30:00.000Z" (XPT-39).
+std::string ExportTimeText(int64_t time_ms);
 // The id at the end of its ARN.
 std::string ExportIdOf(const v1::ExportDescription& description);
 // The beginning of the keys of its files: "PREFIX/AWSDynamoDB/ID/".

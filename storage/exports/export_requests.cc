@@ -16,6 +16,9 @@ constexpr size_t kMaxBucketBytes = 255;
 constexpr size_t kMaxTokenBytes = 255;
 constexpr size_t kOwnerDigits = 12;
 constexpr size_t kMaxKeyIdBytes = 2'048;
+// XPT-04.
+constexpr int64_t kMinWindowMs = int64_t{15} * 60 * 1'000;
+constexpr int64_t kMaxWindowMs = int64_t{24} * 60 * 60 * 1'000;
 
 bool IsAlphanumeric(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)); }
 
@@ -100,10 +103,6 @@ absl::Status CheckExportCouplings(const v1::ExportTableToPointInTimeRequest& req
     return InvalidRequest("ExportFromTime must be provided in IncrementalExportSpecification");
   if (!request.s3_sse_kms_key_id().empty() && request.s3_sse_algorithm() != "KMS")
     return InvalidRequest("KMS Key Id is not supported for this encryption type");
-  if (is_incremental) {
-    return ValidationError(
-        "ExportType INCREMENTAL_EXPORT is not supported: this version exports whole tables");
-  }
   return absl::OkStatus();
 }
 
@@ -113,10 +112,35 @@ absl::Status CheckExportTime(int64_t time_ms, const v1::ContinuousBackupsDescrip
   return InvalidExportTime("XPT-05", "Export Time is invalid");
 }
 
+absl::Status CheckExportWindow(const v1::IncrementalExportSpecification& changes, int64_t creation_time_ms,
+                               int64_t now_ms) {
+  const int64_t from_ms = changes.export_from_time_ms();
+  const int64_t to_ms = changes.has_export_to_time_ms() ? changes.export_to_time_ms() : now_ms;
+  const std::string difference = "Difference between export period from time and export period to time is ";
+  if (from_ms < creation_time_ms) {
+    return InvalidExportTime(
+        "XPT-04", "Incremental export period from time cannot be less than the table creation time : " +
+                      ExportTimeText(creation_time_ms));
+  }
+  if (to_ms > now_ms) {
+    return InvalidExportTime("XPT-04",
+                             "Incremental export period to time cannot be greater than the current time : " +
+                                 ExportTimeText(now_ms));
+  }
+  if (to_ms - from_ms < kMinWindowMs) return InvalidExportTime("XPT-04", difference + "less than 15 minutes");
+  if (to_ms - from_ms > kMaxWindowMs) return InvalidExportTime("XPT-04", difference + "more than 24 hours");
+  return absl::OkStatus();
+}
+
 v1::ExportTableToPointInTimeRequest ShownRequest(v1::ExportTableToPointInTimeRequest request) {
   if (request.export_format() == v1::EXPORT_FORMAT_UNSPECIFIED)
     request.set_export_format(v1::EXPORT_FORMAT_DYNAMODB_JSON);
   if (request.s3_sse_algorithm().empty()) request.set_s3_sse_algorithm("AES256");
+  if (request.has_incremental_export_specification()) {
+    v1::IncrementalExportSpecification* changes = request.mutable_incremental_export_specification();
+    if (changes->export_view_type() == v1::EXPORT_VIEW_TYPE_UNSPECIFIED)
+      changes->set_export_view_type(v1::EXPORT_VIEW_TYPE_NEW_AND_OLD_IMAGES);
+  }
   return request;
 }
 
@@ -124,11 +148,6 @@ v1::ExportTableToPointInTimeRequest ComparedRequest(const v1::ExportTableToPoint
   v1::ExportTableToPointInTimeRequest compared = ShownRequest(request);
   if (compared.export_type() == v1::EXPORT_TYPE_UNSPECIFIED)
     compared.set_export_type(v1::EXPORT_TYPE_FULL_EXPORT);
-  if (compared.has_incremental_export_specification()) {
-    v1::IncrementalExportSpecification* changes = compared.mutable_incremental_export_specification();
-    if (changes->export_view_type() == v1::EXPORT_VIEW_TYPE_UNSPECIFIED)
-      changes->set_export_view_type(v1::EXPORT_VIEW_TYPE_NEW_AND_OLD_IMAGES);
-  }
   return compared;
 }
 

@@ -18,7 +18,8 @@
 #include "storage/base/table_arn.h"
 #include "storage/base/uuid.h"
 #include "storage/engine/commit_and_wait.h"
-#include "storage/exports/export_lines.h"
+#include "storage/exports/export_filter.h"
+#include "storage/exports/export_items.h"
 #include "storage/exports/export_records.h"
 #include "storage/exports/export_requests.h"
 #include "storage/exports/export_writer.h"
@@ -31,6 +32,7 @@ namespace {
 constexpr size_t kMaxWaitingExportCalls = 1'000;
 constexpr int64_t kExportedItemsBetweenChecks = 1'024;
 constexpr auto kExportExpiryInterval = std::chrono::hours(1);
+constexpr auto kFailurePollInterval = std::chrono::milliseconds(100);
 constexpr auto kRetryExportAfter = std::chrono::seconds(5);
 // How often an export may fail for reasons that may pass, such as a reopened store.
 constexpr int kMaxExportAttempts = 5;
@@ -82,14 +84,15 @@ TableExports::TableExports(Engine& engine, OpenPointInTime open_point_in_time)
 
 void TableExports::Start() {
   thread_.Start([this] { Loop(); });
+  watcher_.Start([this] { ReleaseViewsOnFailure(); });
 }
 
 void TableExports::Stop() {
   cancellation_.Cancel();
   calls_.Stop();
   thread_.Stop();
-  MutexLock lock(mutex_);
-  views_.clear();
+  watcher_.Stop();
+  ReleaseViews();
 }
 
 // ---- calls
@@ -114,6 +117,10 @@ absl::StatusOr<v1::ExportTableToPointInTimeReply> TableExports::Export(
     const v1::ExportTableToPointInTimeRequest& request) {
   // The order of errors is that of XPT-01.
   ITEMDB_RETURN_IF_ERROR(CheckExportShape(request));
+  ExportFilter filter;
+  if (request.has_filter_specification()) {
+    ITEMDB_ASSIGN_OR_RETURN(filter, ExportFilter::Compile(request.filter_specification()));
+  }
   ITEMDB_RETURN_IF_ERROR(ParseTableArn(request.table_arn()).status());
   ITEMDB_ASSIGN_OR_RETURN(const auto view, engine_.View());
   v1::ExportTableToPointInTimeReply reply;
@@ -124,11 +131,24 @@ absl::StatusOr<v1::ExportTableToPointInTimeReply> TableExports::Export(
   }
   ITEMDB_ASSIGN_OR_RETURN(const auto table, FindTableForBackups(*view, request.table_arn()));
   ITEMDB_RETURN_IF_ERROR(CheckExportCouplings(request));
+  ITEMDB_RETURN_IF_ERROR(filter.BindTo(*table));
+  const int64_t now_ms = BackupClockMicros(engine_) / 1'000;
+  const bool is_incremental = request.export_type() == v1::EXPORT_TYPE_INCREMENTAL_EXPORT;
+  const v1::IncrementalExportSpecification& changes = request.incremental_export_specification();
+  if (is_incremental)
+    ITEMDB_RETURN_IF_ERROR(CheckExportWindow(changes, table->definition.creation_time_ms(), now_ms));
   const v1::ContinuousBackupsDescription recovery = DescribeRecovery(engine_, *table);
   if (!recovery.point_in_time_recovery_enabled()) return PointInTimeRecoveryUnavailableError(*table);
-  const int64_t now_ms = BackupClockMicros(engine_) / 1'000;
   v1::StoredExport stored;
-  if (request.has_export_time_ms()) {
+  if (is_incremental) {
+    // The state before the first time must be one that can be restored.
+    ITEMDB_RETURN_IF_ERROR(CheckExportTime(changes.export_from_time_ms() - 1, recovery));
+    if (changes.has_export_to_time_ms()) {
+      stored.set_to_time_us(changes.export_to_time_ms() * 1'000 - 1);
+    } else {
+      stored.set_to_change(view->change_sequence());
+    }
+  } else if (request.has_export_time_ms()) {
     ITEMDB_RETURN_IF_ERROR(CheckExportTime(request.export_time_ms(), recovery));
     // The last commit of that millisecond.
     stored.set_to_time_us(std::min(request.export_time_ms() * 1'000 + 999, BackupClockMicros(engine_)));
@@ -151,9 +171,12 @@ absl::StatusOr<v1::ExportTableToPointInTimeReply> TableExports::Export(
   description->set_export_status(v1::EXPORT_STATUS_IN_PROGRESS);
   description->set_start_time_ms(now_ms);
   description->set_table_id(table->definition.table_id());
-  description->set_export_time_ms(request.has_export_time_ms() ? request.export_time_ms() : now_ms);
+  if (!is_incremental)
+    description->set_export_time_ms(request.has_export_time_ms() ? request.export_time_ms() : now_ms);
   description->set_change_sequence(stored.to_change());
   *description->mutable_request() = ShownRequest(request);
+  if (is_incremental && !changes.has_export_to_time_ms())
+    description->mutable_request()->mutable_incremental_export_specification()->set_export_to_time_ms(now_ms);
   if (request.client_token().empty()) description->mutable_request()->set_client_token(NewUuid());
   *stored.mutable_table() = table->definition;
   *stored.mutable_request() = ComparedRequest(request);
@@ -168,12 +191,12 @@ absl::StatusOr<v1::ExportTableToPointInTimeReply> TableExports::Export(
     MutexLock lock(mutex_);
     views_.emplace(id, view);
   }
+  watcher_.Wake();
   absl::Status recorded = Record(stored, WriteSpace::kTakes);
   // With relaxed durability the record must not be lost by a power cut.
   if (recorded.ok()) recorded = engine_.SyncNow();
   if (!recorded.ok()) {
-    MutexLock lock(mutex_);
-    views_.erase(id);
+    ReleaseView(id);
     return recorded;
   }
   thread_.Wake();
@@ -276,21 +299,51 @@ void TableExports::Loop() {
   }
 }
 
+void TableExports::ReleaseViews() {
+  // Destroyed after the lock is released: the last user of a store takes locks of the engine.
+  Views released;
+  MutexLock lock(mutex_);
+  released.swap(views_);
+}
+
+void TableExports::ReleaseView(const std::string& id) {
+  Views::node_type released;
+  MutexLock lock(mutex_);
+  released = views_.extract(id);
+}
+
+void TableExports::ReleaseViewsOnFailure() {
+  Time poll_at = Time::max();
+  while (watcher_.WaitUntil(poll_at)) {
+    if (engine_.IsFailed()) ReleaseViews();
+    MutexLock lock(mutex_);
+    poll_at = views_.empty() ? Time::max() : BackgroundThread::Clock::now() + kFailurePollInterval;
+  }
+}
+
+absl::StatusOr<std::optional<v1::StoredExport>> TableExports::FindNextExport() {
+  // The view ends here: an export takes long, and the store cannot be reopened while there are views of it.
+  ITEMDB_ASSIGN_OR_RETURN(const auto view, engine_.View());
+  ITEMDB_ASSIGN_OR_RETURN(std::vector<v1::StoredExport> exports, FindExports(*view));
+  const auto next = std::find_if(exports.begin(), exports.end(), [](const v1::StoredExport& stored) {
+    return stored.description().export_status() == v1::EXPORT_STATUS_IN_PROGRESS;
+  });
+  if (next == exports.end()) return std::nullopt;
+  return std::move(*next);
+}
+
 TableExports::Time TableExports::MakeExports() {
   const auto retry_at = [] { return BackgroundThread::Clock::now() + kRetryExportAfter; };
   while (true) {
-    const auto view = engine_.View();
-    if (!view.ok()) return retry_at();  // The store is being reopened.
-    const auto exports = FindExports(**view);
-    if (!exports.ok()) {
-      engine_.options().log->error("exports cannot be read error=\"{}\"", MessageOf(exports.status()));
+    absl::StatusOr<std::optional<v1::StoredExport>> next = FindNextExport();
+    if (!next.ok()) {
+      // UNAVAILABLE: the store is being reopened.
+      if (!absl::IsUnavailable(next.status()))
+        engine_.options().log->error("exports cannot be read error=\"{}\"", MessageOf(next.status()));
       return retry_at();
     }
-    const auto next = std::find_if(exports->begin(), exports->end(), [](const v1::StoredExport& stored) {
-      return stored.description().export_status() == v1::EXPORT_STATUS_IN_PROGRESS;
-    });
-    if (next == exports->end()) return Time::max();
-    v1::StoredExport stored = *next;
+    if (!next->has_value()) return Time::max();
+    v1::StoredExport stored = **std::move(next);
     const std::string id = ExportIdOf(stored.description());
     const std::string arn = stored.description().export_arn();
     const absl::StatusOr<v1::ExportDescription> made = MakeExport(stored);
@@ -298,8 +351,6 @@ TableExports::Time TableExports::MakeExports() {
     if (absl::IsUnavailable(made.status()) && ++attempts_[id] < kMaxExportAttempts) {
       engine_.options().log->warn("an export failed and will be retried export={} error=\"{}\"", arn,
                                   MessageOf(made.status()));
-      MutexLock lock(mutex_);
-      if (engine_.IsFailed()) views_.erase(id);  // So that the store can be closed.
       return retry_at();
     }
     if (made.ok()) {
@@ -314,15 +365,12 @@ TableExports::Time TableExports::MakeExports() {
     // The record replaces another one, so it takes no more space. On a full disk too the end must be told.
     if (const absl::Status recorded = Record(stored, WriteSpace::kFrees); !recorded.ok()) return retry_at();
     attempts_.erase(id);
-    {
-      MutexLock lock(mutex_);
-      views_.erase(id);
-    }
+    ReleaseView(id);
     if (made.ok()) {
       engine_.options().log->info("export made export={} change_sequence={} items={}", arn,
                                   made->change_sequence(), made->item_count());
     } else {
-      engine_.options().log->error("export failed export={} error=\"{}\"", arn, MessageOf(made.status()));
+      engine_.options().log->warn("export failed export={} error=\"{}\"", arn, MessageOf(made.status()));
     }
   }
 }
@@ -350,7 +398,17 @@ absl::StatusOr<PointInTime> TableExports::OpenSource(const v1::StoredExport& sto
   table.set_source_storage_id(stored.table().storage_id());
   table.set_to_change(stored.to_change());
   table.set_to_time_us(stored.to_time_us());
-  return open_point_in_time_(table, cancellation_);
+  return open_point_in_time_(table, State::kExported, cancellation_);
+}
+
+absl::StatusOr<PointInTime> TableExports::OpenFromSource(const v1::StoredExport& stored) {
+  v1::RestoringTable table;
+  *table.mutable_definition() = stored.table();
+  table.set_source_storage_id(stored.table().storage_id());
+  // The first time is included (XPT-04), so the state is the one before it.
+  table.set_to_time_us(
+      stored.description().request().incremental_export_specification().export_from_time_ms() * 1'000 - 1);
+  return open_point_in_time_(table, State::kFrom, cancellation_);
 }
 
 absl::StatusOr<v1::ExportDescription> TableExports::MakeExport(const v1::StoredExport& stored) {
@@ -367,22 +425,34 @@ absl::StatusOr<v1::ExportDescription> TableExports::MakeExport(const v1::StoredE
   ITEMDB_ASSIGN_OR_RETURN(const std::unique_ptr<ExportWriter> writer, ExportWriter::Begin(bucket, stored));
   ITEMDB_ASSIGN_OR_RETURN(const PointInTime state, OpenSource(stored));
   const Table table = MakeTable(stored.table());
-  ExportLines lines(table, request.export_format());
+  ExportFilter filter;
+  if (request.has_filter_specification()) {
+    ITEMDB_ASSIGN_OR_RETURN(filter, ExportFilter::Compile(request.filter_specification()));
+    ITEMDB_RETURN_IF_ERROR(filter.BindTo(table));
+  }
   const auto check = [&] { return CheckExportGoesOn(shares_disk); };
   ReadPace pace(engine_.options().backup_bytes_per_second);
-  Totals totals;
-  std::string line;
-  ItemSource::Item item;
-  for (int64_t read = 1;; ++read) {
-    ITEMDB_ASSIGN_OR_RETURN(const bool is_there, state.source->Next(&item));
-    if (!is_there) break;
-    if (read % kExportedItemsBetweenChecks == 0) ITEMDB_RETURN_IF_ERROR(check());
-    ITEMDB_RETURN_IF_ERROR(pace.Wait(item.key.size() + item.item.size(), check));
-    line.clear();
-    lines.AppendItem(ItemView(item.item), &line);
-    ITEMDB_RETURN_IF_ERROR(writer->Add(item.key, line));
-    ++totals.items;
-    totals.bytes += static_cast<int64_t>(item.size);
+  int64_t items = 0;
+  const ExportJob job{.table = table,
+                      .request = request,
+                      .filter = filter,
+                      .writer = *writer,
+                      .before_item = [&](size_t bytes) -> absl::Status {
+                        if (++items % kExportedItemsBetweenChecks == 0) ITEMDB_RETURN_IF_ERROR(check());
+                        return pace.Wait(bytes, check);
+                      }};
+  ExportTotals totals;
+  if (request.export_type() == v1::EXPORT_TYPE_INCREMENTAL_EXPORT) {
+    ITEMDB_ASSIGN_OR_RETURN(const PointInTime from, OpenFromSource(stored));
+    const ChangeStretch stretch{.after_change = from.change_sequence,
+                                .through_change = state.change_sequence};
+    ITEMDB_ASSIGN_OR_RETURN(totals,
+                            ExportChanges(*from.source, *state.source, job, [&](const VisitLastWrite& visit) {
+                              return VisitLastWrites(engine_, table, stretch, from.folder + "/last-writes-",
+                                                     cancellation_, visit);
+                            }));
+  } else {
+    ITEMDB_ASSIGN_OR_RETURN(totals, ExportItems(*state.source, job));
   }
   v1::ExportDescription description = stored.description();
   description.set_export_status(v1::EXPORT_STATUS_COMPLETED);

@@ -25,9 +25,11 @@ namespace itemdb::storage {
 // Thread-safe.
 class TableExports {
  public:
-  // Opens the table of `table` as it was after the commit that `table` names.
-  using OpenPointInTime = std::function<absl::StatusOr<PointInTime>(const v1::RestoringTable& table,
-                                                                    const Cancellation& cancellation)>;
+  // The state that is exported, or the one before it, whose difference an incremental export has.
+  enum class State { kExported, kFrom };
+  // Opens the table of `table` as it was after the commit that `table` names. Of each State one may be open.
+  using OpenPointInTime = std::function<absl::StatusOr<PointInTime>(
+      const v1::RestoringTable& table, State state, const Cancellation& cancellation)>;
 
   TableExports(Engine& engine, OpenPointInTime open_point_in_time);
   ~TableExports() { Stop(); }
@@ -50,12 +52,6 @@ class TableExports {
  private:
   using Time = BackgroundThread::Clock::time_point;
 
-  // What was exported.
-  struct Totals {
-    int64_t items = 0;
-    int64_t bytes = 0;
-  };
-
   template <typename Reply, typename Operation>
   void RunCall(Operation operation, Done<Reply> done);
   absl::StatusOr<v1::ExportTableToPointInTimeReply> Export(
@@ -67,11 +63,19 @@ class TableExports {
   absl::StatusOr<v1::ListExportsReply> List(const v1::ListExportsRequest& request, const Shows& shows);
 
   void Loop();
+  void ReleaseViews();
+  void ReleaseView(const std::string& id);
+  // The loop of watcher_.
+  void ReleaseViewsOnFailure();
+  // The oldest export that is IN_PROGRESS, if any.
+  absl::StatusOr<std::optional<v1::StoredExport>> FindNextExport();
   // Makes all exports that are IN_PROGRESS. Returns when to try again.
   Time MakeExports();
   // Returns the description of `stored` when it is COMPLETED.
   absl::StatusOr<v1::ExportDescription> MakeExport(const v1::StoredExport& stored);
   absl::StatusOr<PointInTime> OpenSource(const v1::StoredExport& stored);
+  // The state before an incremental export.
+  absl::StatusOr<PointInTime> OpenFromSource(const v1::StoredExport& stored);
   absl::Status CheckExportGoesOn(bool shares_disk) const;
   absl::Status Record(const v1::StoredExport& stored, WriteSpace space);
   void DeleteExpiredExports();
@@ -81,11 +85,15 @@ class TableExports {
   Cancellation cancellation_;
   Mutex mutex_;
   // By the ids of exports that are IN_PROGRESS: the states of the moments of their calls.
-  std::map<std::string, std::shared_ptr<const ReadView>> views_ ABSL_GUARDED_BY(mutex_);
+  using Views = std::map<std::string, std::shared_ptr<const ReadView>>;
+  Views views_ ABSL_GUARDED_BY(mutex_);
   // Only of the thread: how often an export failed for a while.
   std::map<std::string, int> attempts_;
   IoPool calls_;
   BackgroundThread thread_;
+  // Releases views_ when the store must be reopened, which needs that nobody uses it: thread_ may be busy
+  // with an earlier state for long.
+  BackgroundThread watcher_;
 };
 
 }  // namespace itemdb::storage

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "storage/base/status.h"
@@ -34,6 +35,8 @@ struct PointInTime {
   std::unique_ptr<ItemSource> source;
   // The last change of that commit.
   uint64_t change_sequence = 0;
+  // A folder for other files that are deleted with the source; empty: there is none.
+  std::string folder = {};
 };
 
 }  // namespace itemdb::storage

@@ -68,6 +68,12 @@ TEST(ClientExports, SendAndReturnAllFields) {
     EXPECT_EQ(request.incremental_export_specification().export_from_time_ms(), 2'000);
     EXPECT_EQ(request.incremental_export_specification().export_to_time_ms(), 3'000);
     EXPECT_EQ(request.incremental_export_specification().export_view_type(), v1::EXPORT_VIEW_TYPE_NEW_IMAGE);
+    const v1::FilterSpecification& filter = request.filter_specification();
+    EXPECT_EQ(filter.key_condition_expression(), "pk = :p");
+    EXPECT_EQ(filter.filter_expression(), "#n = :n");
+    EXPECT_EQ(filter.projection_expression(), "a");
+    EXPECT_EQ(filter.expression_attribute_names().at("#n"), "name");
+    EXPECT_EQ(filter.expression_attribute_values().at(":p").s(), "p");
     EXPECT_EQ(request.client_token(), "token");
     *reply->mutable_description() = SomeExport();
     return grpc::Status::OK;
@@ -96,6 +102,11 @@ TEST(ClientExports, SendAndReturnAllFields) {
            IncrementalExportSpecification{.export_from_time = absl::FromUnixMillis(2'000),
                                           .export_to_time = absl::FromUnixMillis(3'000),
                                           .export_view_type = ExportViewType::kNewImage},
+       .filter_specification = FilterSpecification{.key_condition_expression = "pk = :p",
+                                                   .filter_expression = "#n = :n",
+                                                   .projection_expression = "a",
+                                                   .expression_attribute_names = {{"#n", "name"}},
+                                                   .expression_attribute_values = {{":p", "p"}, {":n", "n"}}},
        .client_token = "token"});
   ASSERT_TRUE(begun.ok()) << begun.status();
   ExpectSomeExport(*begun);

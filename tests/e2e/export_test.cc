@@ -9,9 +9,11 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "itemdb/bulk_writer.h"
 #include "tests/e2e/e2e_fixture.h"
+#include "tests/support/files.h"
 #include "tests/support/kills.h"
 #include "tests/support/paths.h"
 #include "tests/support/repetitions.h"
@@ -88,6 +90,30 @@ TEST_F(ExportE2e, TheReaderFindsTheItemsThatWerePut) {
   ASSERT_EQ(Itemctl({"table", "delete", "Things", "--yes"}).exit_code, 0);
   EXPECT_EQ(Document({"-o", "jsonl", "export", "describe", made["ExportArn"]}), made);
   EXPECT_EQ(Document({"-o", "jsonl", "export", "list"})["Exports"].size(), 1u);
+}
+
+// So the other tests can rely on the reader.
+TEST_F(ExportE2e, TheReaderFindsEachDamagedOrMissingFile) {
+  const Json made = Document({"-o", "jsonl", "export", "start", "Things", "bucket", "--wait"});
+  const auto is_whole = [&] {
+    return RunProgram("/usr/bin/python3", {testing::SourcePath("tests/exports/read_export.py"), bucket_,
+                                           made["ExportManifest"].get<std::string>()})
+               .exit_code == 0;
+  };
+  ASSERT_TRUE(is_whole());
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(bucket_))
+    if (entry.is_regular_file()) files.push_back(entry.path());
+  EXPECT_EQ(files.size(), 10u);
+  for (const fs::path& file : files) {
+    const std::string content = testing::ReadFile(file);
+    testing::WriteFile(file, content + "x");
+    EXPECT_FALSE(is_whole()) << file;
+    fs::remove(file);
+    EXPECT_FALSE(is_whole()) << file;
+    testing::WriteFile(file, content);
+  }
+  EXPECT_TRUE(is_whole());
 }
 
 // All types, and names and texts that need quotes or escapes (XPT-43, XPT-46).

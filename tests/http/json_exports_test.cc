@@ -95,6 +95,55 @@ TEST_F(JsonExports, AreMadeDescribedAndListed) {
   EXPECT_THAT(rest, Not(HasSubstr("NextToken")));
 }
 
+// XPT-08, XPT-16.
+TEST_F(JsonExports, AFilterSelectsItemsAndAttributes) {
+  TurnRecoveryOn();
+  json_.Succeed("PutItem", R"({"TableName":"Things","Item":{"pk":{"S":"q"},"a":{"N":"1"},"b":{"N":"2"}}})");
+  const std::string filter =
+      R"("FilterSpecification":{"KeyConditionExpression":"pk = :p","FilterExpression":"#a = :a",)"
+      R"("ProjectionExpression":"pk,b","ExpressionAttributeNames":{"#a":"a"},)"
+      R"("ExpressionAttributeValues":{":a":{"N":"1"},":p":{"S":"q"}}})";
+  const std::string begun = json_.Succeed("ExportTableToPointInTime", Request("," + filter));
+  EXPECT_THAT(begun, HasSubstr(filter));
+  EXPECT_THAT(Await(MemberIn(begun, "ExportArn")), HasSubstr(R"("ItemCount":1)"));
+  const auto fail = [&](const std::string& specification) {
+    return json_.Fail("ExportTableToPointInTime",
+                      Request(R"(,"FilterSpecification":{)" + specification + "}"));
+  };
+  EXPECT_EQ(fail(""),
+            ValidationBody("Invalid Request: Invalid FilterSpecification: The specification can not be "
+                           "empty"));
+  EXPECT_THAT(fail(R"("FilterExpression":"a = :a")"), HasSubstr("FilterExpression"));
+  EXPECT_THAT(fail(R"("FilterExpression":"a = :a","ExpressionAttributeValues":{":a":{"S":1}})"),
+              HasSubstr("SerializationException"));
+  EXPECT_THAT(fail(R"("KeyConditionExpression":"a = :a","ExpressionAttributeValues":{":a":{"S":"q"}})"),
+              HasSubstr("ValidationException"));
+  EXPECT_THAT(fail(R"("KeyConditionExpression":"pk = :a","FilterExpression":"pk = :a",)"
+                   R"("ExpressionAttributeValues":{":a":{"S":"q"}})"),
+              HasSubstr("Filter Expression can only contain non-primary key attributes"));
+}
+
+// XPT-04, XPT-08.
+TEST_F(JsonExports, AnIncrementalExportNeedsATime) {
+  TurnRecoveryOn();
+  const auto fail = [&](const std::string& changes) {
+    return json_.Fail(
+        "ExportTableToPointInTime",
+        Request(R"(,"ExportType":"INCREMENTAL_EXPORT","IncrementalExportSpecification":{)" + changes + "}"));
+  };
+  EXPECT_THAT(
+      fail(R"("ExportFromTime":1)"),
+      HasSubstr(R"(InvalidExportTimeException","message":"Incremental export period from time cannot be )"
+                R"(less than the table creation time : 20)"));
+  EXPECT_THAT(fail(R"("ExportFromTime":4102444800,"ExportToTime":4102448400)"),
+              HasSubstr("Incremental export period to time cannot be greater than the current time : 20"));
+  EXPECT_EQ(
+      fail(R"("ExportFromTime":4102444800)"),
+      ExportError("InvalidExportTimeException",
+                  "Difference between export period from time and export period to time is less than 15 "
+                  "minutes"));
+}
+
 // XPT-01..03, XPT-05, XPT-06, XPT-11, XPT-13.
 TEST_F(JsonExports, RefusalsHaveTheTextsOfTheService) {
   const auto fail = [&](const std::string& more) {

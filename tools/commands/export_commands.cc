@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,8 @@
 #include "tools/base/text_table.h"
 #include "tools/cli/command_table.h"
 #include "tools/cli/progress.h"
+#include "tools/cli/read_options.h"
+#include "tools/json/item_json.h"
 #include "tools/json/table_json.h"
 
 namespace itemdb::tools {
@@ -92,6 +95,13 @@ TextTable ExportsToTable(const std::vector<ExportDescription>& exports) {
   return table;
 }
 
+absl::StatusOr<absl::Time> ParseExportTime(const std::string& what, const std::string& text) {
+  absl::Time time;
+  std::string error;
+  if (absl::ParseTime(absl::RFC3339_full, text, &time, &error)) return time;
+  return UsageError(what + "a time with its offset such as 2026-11-25T14:30:00Z; it is \"" + text + "\"");
+}
+
 void PrintExport(Context& context, const ExportDescription& description) {
   if (context.format() == OutputFormat::kTable) {
     context.Print(ExportsToTable({description}));
@@ -108,16 +118,30 @@ absl::Status RunExportStart(Context& context, const ExportStartOptions& options)
       .s3_bucket = options.bucket,
       .s3_prefix = options.prefix,
       .export_format = options.ion ? ExportFormat::kIon : ExportFormat::kDynamodbJson};
+  std::optional<absl::Time> to;
   if (options.to != "latest") {
-    absl::Time time;
-    std::string error;
-    if (!absl::ParseTime(absl::RFC3339_full, options.to, &time, &error)) {
-      return UsageError(
-          "--to must be latest or a time with its offset such as 2026-11-25T14:30:00Z; it is \"" +
-          options.to + "\"");
-    }
-    request.export_time = time;
+    ITEMDB_ASSIGN_OR_RETURN(to, ParseExportTime("--to must be latest or ", options.to));
   }
+  if (options.from.empty()) {
+    if (options.new_images) return UsageError("--new-images needs --from");
+    request.export_time = to;
+  } else {
+    ITEMDB_ASSIGN_OR_RETURN(const absl::Time from, ParseExportTime("--from must be ", options.from));
+    request.export_type = ExportType::kIncrementalExport;
+    request.incremental_export_specification = IncrementalExportSpecification{
+        .export_from_time = from,
+        .export_to_time = to,
+        .export_view_type =
+            options.new_images ? ExportViewType::kNewImage : ExportViewType::kNewAndOldImages};
+  }
+  FilterSpecification filter{.key_condition_expression = options.key_condition_expression,
+                             .filter_expression = options.filter_expression,
+                             .projection_expression = options.projection_expression};
+  ITEMDB_RETURN_IF_ERROR(FillPlaceholders(options, filter));
+  if (!filter.key_condition_expression.empty() || !filter.filter_expression.empty() ||
+      !filter.projection_expression.empty() || !filter.expression_attribute_names.empty() ||
+      !filter.expression_attribute_values.empty())
+    request.filter_specification = std::move(filter);
   ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
   ITEMDB_ASSIGN_OR_RETURN(ExportDescription description,
                           client.ExportTableToPointInTime(request, context.Call()));
@@ -189,6 +213,30 @@ void RegisterExportCommands(CommandTable& table) {
                    "latest, or a time such as 2026-11-25T14:30:00Z: the last commit that is not later. "
                    "Default: latest")
       ->type_name("WHEN");
+  command
+      ->add_option(
+          "--from", start->from,
+          "A time: only what changed since then, 15 minutes to 24 hours before --to. Default: all items")
+      ->type_name("WHEN");
+  command->add_flag("--new-images", start->new_images, "With --from: without the items as they were before");
+  AddKeyConditionOption(command, start->key_condition_expression, /*required=*/false);
+  command
+      ->add_option("--filter-expression,--filter", start->filter_expression,
+                   "Export only items for which this is true. Default: all")
+      ->type_name("EXPRESSION");
+  command
+      ->add_option("--projection-expression,--projection", start->projection_expression,
+                   "Attributes to export. Default: all")
+      ->type_name("EXPRESSION");
+  command
+      ->add_option("--expression-attribute-names,--names", start->names,
+                   "JSON object: placeholder \"#n\" to name. Default: none")
+      ->type_name("JSON");
+  command
+      ->add_option("--expression-attribute-values,--values", start->values,
+                   "JSON object: placeholder \":v\" to value, plain or DynamoDB JSON. Default: none")
+      ->type_name("JSON");
+  command->add_flag("--plain", start->plain, "The values are plain JSON");
   command->add_flag("--ion", start->ion, "Write Amazon Ion in place of DynamoDB's JSON");
   command->add_flag("--wait", start->wait, "Wait until the export has ended, and fail if it failed");
 

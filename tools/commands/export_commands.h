@@ -14,9 +14,21 @@ struct ExportStartOptions {
   std::string table_name;
   std::string bucket;
   std::string prefix;
+  // Empty: all items. A time: what changed since then.
+  std::string from;
   // "latest" or a time.
   std::string to = "latest";
+  // Of changes: without the images before them.
+  bool new_images = false;
   bool ion = false;
+  std::string key_condition_expression;
+  std::string filter_expression;
+  std::string projection_expression;
+  // JSON objects, see ParseNames and ParseValues.
+  std::string names;
+  std::string values;
+  // Read the values as plain JSON, even where they look like DynamoDB JSON.
+  bool plain = false;
   // Wait until the export has ended.
   bool wait = false;
 };

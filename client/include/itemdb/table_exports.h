@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/time/time.h"
+#include "itemdb/value.h"
 
 namespace itemdb {
 
@@ -25,6 +27,20 @@ struct IncrementalExportSpecification {
   ExportViewType export_view_type = ExportViewType::kNewAndOldImages;
 };
 
+// Which items are exported, and which of their attributes. At least one expression must be given.
+struct FilterSpecification {
+  // Of the table's key, as QueryRequest::key_condition. Default: all items.
+  std::string key_condition_expression = {};
+  // Beside a key condition it must not name key attributes. Of an incremental export it is compared with the
+  // newest image of an item. Default: all items.
+  std::string filter_expression = {};
+  // The attributes that are exported. Default: all.
+  std::string projection_expression = {};
+  // `#name` -> attribute name, and `:value` -> value. Each must be used.
+  std::map<std::string, std::string> expression_attribute_names = {};
+  std::map<std::string, Value> expression_attribute_values = {};
+};
+
 struct ExportTableToPointInTimeRequest {
   // A table with point-in-time recovery: "arn:aws:dynamodb:local:000000000000:table/NAME".
   std::string table_arn;
@@ -38,6 +54,8 @@ struct ExportTableToPointInTimeRequest {
   ExportType export_type = ExportType::kFullExport;
   // Required for an incremental export, and only for it.
   std::optional<IncrementalExportSpecification> incremental_export_specification = std::nullopt;
+  // Default: all items with all attributes.
+  std::optional<FilterSpecification> filter_specification = std::nullopt;
   // A request with the same token within eight hours is the same export. Default: a new one.
   std::string client_token = {};
 };

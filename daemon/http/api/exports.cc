@@ -1,6 +1,7 @@
 #include "daemon/http/api/exports.h"
 
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,25 @@ namespace {
 using storage::Database;
 
 // ---- requests
+
+absl::Status ReadFilter(const JsonObject& given, v1::FilterSpecification* filter) {
+  filter->set_key_condition_expression(std::string(ExpressionOf(given, "KeyConditionExpression")));
+  filter->set_filter_expression(std::string(ExpressionOf(given, "FilterExpression")));
+  filter->set_projection_expression(std::string(ExpressionOf(given, "ProjectionExpression")));
+  ITEMDB_RETURN_IF_ERROR(
+      ForEachEntry(given, "ExpressionAttributeNames", [&](std::string_view name, const JsonElement& value) {
+        (*filter->mutable_expression_attribute_names())[std::string(name)] = std::string(TextOf(value));
+        return absl::OkStatus();
+      }));
+  return ForEachEntry(
+      given, "ExpressionAttributeValues",
+      [&](std::string_view name, const JsonElement& value) -> absl::Status {
+        ITEMDB_ASSIGN_OR_RETURN(const std::string encoded, storage::EncodeJsonValue(value));
+        v1::AttributeValue& one = (*filter->mutable_expression_attribute_values())[std::string(name)];
+        if (one.ParseFromString(encoded)) return absl::OkStatus();
+        return storage::ValidationError("the value of " + std::string(name) + " is nested too deeply");
+      });
+}
 
 absl::StatusOr<v1::ExportTableToPointInTimeRequest> ReadExportTableToPointInTime(const JsonObject& object) {
   v1::ExportTableToPointInTimeRequest request;
@@ -31,6 +51,8 @@ absl::StatusOr<v1::ExportTableToPointInTimeRequest> ReadExportTableToPointInTime
       specification->set_export_to_time_ms(*time);
     specification->set_export_view_type(EnumOf<v1::ExportViewType>(changes, "ExportViewType"));
   }
+  if (const auto given = MemberOf(object, "FilterSpecification"); given.has_value())
+    ITEMDB_RETURN_IF_ERROR(ReadFilter(AsObject(*given), request.mutable_filter_specification()));
   request.set_client_token(std::string(TextOf(object, "ClientToken")));
   request.set_s3_bucket_owner(std::string(TextOf(object, "S3BucketOwner")));
   request.set_s3_sse_algorithm(std::string(TextOf(object, "S3SseAlgorithm")));
@@ -69,6 +91,36 @@ void WriteIncremental(const v1::ExportTableToPointInTimeRequest& request, storag
   writer->Name("ExportViewType").String(EnumText(changes.export_view_type())).EndObject();
 }
 
+// As it was sent.
+void WriteFilter(const v1::ExportTableToPointInTimeRequest& request, storage::JsonWriter* writer) {
+  if (!request.has_filter_specification()) return;
+  const v1::FilterSpecification& filter = request.filter_specification();
+  writer->Name("FilterSpecification").BeginObject();
+  WriteText("KeyConditionExpression", filter.key_condition_expression(), writer);
+  WriteText("FilterExpression", filter.filter_expression(), writer);
+  WriteText("ProjectionExpression", filter.projection_expression(), writer);
+  // Sorted, so that every answer is the same.
+  const std::map<std::string, std::string> names(filter.expression_attribute_names().begin(),
+                                                 filter.expression_attribute_names().end());
+  if (!names.empty()) {
+    writer->Name("ExpressionAttributeNames").BeginObject();
+    for (const auto& [name, attribute] : names) writer->Name(name).String(attribute);
+    writer->EndObject();
+  }
+  std::map<std::string, std::string> values;
+  for (const auto& [name, value] : filter.expression_attribute_values())
+    values.emplace(name, value.SerializeAsString());
+  if (!values.empty()) {
+    writer->Name("ExpressionAttributeValues").BeginObject();
+    for (const auto& [name, encoded] : values) {
+      writer->Name(name);
+      storage::AppendJsonValue(storage::ValueView(encoded), writer->out());
+    }
+    writer->EndObject();
+  }
+  writer->EndObject();
+}
+
 // XPT-08, XPT-09.
 template <typename Reply>
 void WriteExport(const Reply& reply, storage::JsonWriter* writer) {
@@ -100,6 +152,7 @@ void WriteExport(const Reply& reply, storage::JsonWriter* writer) {
   if (request.export_type() != v1::EXPORT_TYPE_UNSPECIFIED)
     writer->Name("ExportType").String(EnumText(request.export_type()));
   WriteIncremental(request, writer);
+  WriteFilter(request, writer);
   writer->EndObject();
 }
 

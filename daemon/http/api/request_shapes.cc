@@ -485,13 +485,19 @@ constexpr Shape kBucketKeyId = Text(1, 2048);
 constexpr ShapeMember kIncrementalExportSpecificationMembers[] = {
     {"ExportFromTime", &kTimestamp}, {"ExportToTime", &kTimestamp}, {"ExportViewType", &kExportViewType}};
 constexpr Shape kIncrementalExportSpecification = Structure(kIncrementalExportSpecificationMembers);
-constexpr Shape kNoFilter{.kind = ShapeKind::kUnsupported, .why = "all items are exported"};
+constexpr ShapeMember kFilterSpecificationMembers[] = {
+    {"ExpressionAttributeNames", &kExpressionAttributeNameMap},
+    {"ExpressionAttributeValues", &kExpressionAttributeValueMap},
+    {"FilterExpression", &kAnyString},
+    {"KeyConditionExpression", &kAnyString},
+    {"ProjectionExpression", &kAnyString}};
+constexpr Shape kFilterSpecification = Structure(kFilterSpecificationMembers);
 constexpr ShapeMember kExportTableToPointInTimeInputMembers[] = {
     {"ClientToken", &kAnyString},
     {"ExportFormat", &kExportFormat},
     {"ExportTime", &kTimestamp},
     {"ExportType", &kExportType},
-    {"FilterSpecification", &kNoFilter},
+    {"FilterSpecification", &kFilterSpecification},
     {"IncrementalExportSpecification", &kIncrementalExportSpecification},
     {"S3Bucket", &kBucket, true},
     {"S3BucketOwner", &kAnyString},

@@ -258,7 +258,7 @@ void AddExports(FakeDaemon& fake) {
     return grpc::Status::OK;
   };
   fake.describe_export = [](const v1::DescribeExportRequest& request, v1::DescribeExportReply* reply) {
-    if (request.export_arn() == "arn")
+    if (request.export_arn() == "arn:nothing")
       return ErrorReply(grpc::StatusCode::INVALID_ARGUMENT, "VALIDATION", "Invalid Export ARN");
     *reply->mutable_description() = FixedExport(v1::EXPORT_STATUS_COMPLETED);
     return grpc::Status::OK;
@@ -429,7 +429,7 @@ std::vector<Case> Cases() {
        .fake = true},
       {.command = "export describe",
        .success = {"arn:aws:dynamodb:local:000000000000:table/Order/export/01760000000000-0123abcd"},
-       .failure = {"arn"},
+       .failure = {"arn:nothing"},
        .fake = true},
       {.command = "export list", .success = {"Order"}, .failure = {"Order", "bucket"}, .fake = true},
       {.command = "pitr enable",

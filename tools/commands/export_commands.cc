@@ -110,6 +110,16 @@ void PrintExport(Context& context, const ExportDescription& description) {
   }
 }
 
+// The ARN of the export that `text` names.
+absl::StatusOr<std::string> ExportArnOf(Context& context, const Client& client, const std::string& text) {
+  if (text.starts_with("arn:")) return text;
+  ITEMDB_ASSIGN_OR_RETURN(
+      const ListExportsResult newest,
+      client.ListExports({.table_arn = TableArnOf(text), .max_results = 1}, context.Call()));
+  if (newest.exports.empty()) return ToolError(ExitCode::kRefused, "there is no export of the table " + text);
+  return newest.exports[0].export_arn;
+}
+
 }  // namespace
 
 absl::Status RunExportStart(Context& context, const ExportStartOptions& options) {
@@ -163,8 +173,8 @@ absl::Status RunExportStart(Context& context, const ExportStartOptions& options)
 
 absl::Status RunExportDescribe(Context& context, const ExportOptions& options) {
   ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
-  ITEMDB_ASSIGN_OR_RETURN(const ExportDescription description,
-                          client.DescribeExport(options.export_arn, context.Call()));
+  ITEMDB_ASSIGN_OR_RETURN(const std::string arn, ExportArnOf(context, client, options.name));
+  ITEMDB_ASSIGN_OR_RETURN(const ExportDescription description, client.DescribeExport(arn, context.Call()));
   PrintExport(context, description);
   return absl::OkStatus();
 }
@@ -241,18 +251,18 @@ void RegisterExportCommands(CommandTable& table) {
   command->add_flag("--wait", start->wait, "Wait until the export has ended, and fail if it failed");
 
   auto describe = std::make_shared<ExportOptions>();
-  command = table.Add(
-      group,
-      {.name = "describe",
-       .summary = "Show an export and how it ended",
-       .examples = {{"itemctl export describe "
-                     "arn:aws:dynamodb:local:000000000000:table/music/export/01764081000000-0123abcd",
-                     "for people"},
-                    {"itemctl export describe "
-                     "arn:aws:dynamodb:local:000000000000:table/music/export/01764081000000-0123abcd -o json",
-                     "for programs"}}},
-      [describe](Context& context) { return RunExportDescribe(context, *describe); });
-  command->add_option("ARN", describe->export_arn, "ARN of the export")->required();
+  command = table.Add(group,
+                      {.name = "describe",
+                       .summary = "Show an export and how it ended",
+                       .examples = {{"itemctl pitr enable music && itemctl export start music my-bucket && "
+                                     "itemctl export describe music",
+                                     "the newest export of a table"},
+                                    {"itemctl pitr enable music && itemctl export start music my-bucket && "
+                                     "itemctl export describe music -o json",
+                                     "for programs"}}},
+                      [describe](Context& context) { return RunExportDescribe(context, *describe); });
+  command->add_option("EXPORT", describe->name, "ARN of the export, or a table's name: its newest export")
+      ->required();
 
   auto list = std::make_shared<ExportListOptions>();
   command = table.Add(group,

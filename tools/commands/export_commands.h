@@ -37,7 +37,8 @@ struct ExportStartOptions {
 absl::Status RunExportStart(Context& context, const ExportStartOptions& options);
 
 struct ExportOptions {
-  std::string export_arn;
+  // An ARN, or the name of a table: its newest export.
+  std::string name;
 };
 
 absl::Status RunExportDescribe(Context& context, const ExportOptions& options);

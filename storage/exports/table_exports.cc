@@ -143,17 +143,25 @@ absl::StatusOr<v1::ExportTableToPointInTimeReply> TableExports::Export(
   if (is_incremental) {
     // The state before the first time must be one that can be restored.
     ITEMDB_RETURN_IF_ERROR(CheckExportTime(changes.export_from_time_ms() - 1, recovery));
-    if (changes.has_export_to_time_ms()) {
-      stored.set_to_time_us(changes.export_to_time_ms() * 1'000 - 1);
-    } else {
-      stored.set_to_change(view->change_sequence());
-    }
+    // Not the present state: what is committed at the last time or later belongs to the next export.
+    const int64_t to_ms = changes.has_export_to_time_ms() ? changes.export_to_time_ms() : now_ms;
+    stored.set_to_time_us(to_ms * 1'000 - 1);
   } else if (request.has_export_time_ms()) {
     ITEMDB_RETURN_IF_ERROR(CheckExportTime(request.export_time_ms(), recovery));
     // The last commit of that millisecond.
     stored.set_to_time_us(std::min(request.export_time_ms() * 1'000 + 999, BackupClockMicros(engine_)));
-  } else {
-    stored.set_to_change(view->change_sequence());
+  }
+  // Everything with a commit time before now_ms is in views that are taken after this.
+  ITEMDB_RETURN_IF_ERROR(CommitAndWait(engine_, [](CommitGroup&) { return absl::OkStatus(); },
+                                       {.when_full = WhenFull::kWait, .space = WriteSpace::kFrees})
+                             .status());
+  std::shared_ptr<const ReadView> state;
+  if (stored.to_time_us() == 0) {
+    ITEMDB_ASSIGN_OR_RETURN(state, engine_.View());
+    ITEMDB_ASSIGN_OR_RETURN(const auto same, FindTableForBackups(*state, request.table_arn()));
+    // It was deleted and created again meanwhile.
+    if (same->storage_id != table->storage_id) return TableNotFoundError(request.table_arn());
+    stored.set_to_change(state->change_sequence());
   }
   ITEMDB_ASSIGN_OR_RETURN(const std::vector<v1::StoredExport> others, FindExports(*view));
   const auto unfinished = std::count_if(others.begin(), others.end(), [](const v1::StoredExport& other) {
@@ -187,9 +195,9 @@ absl::StatusOr<v1::ExportTableToPointInTimeReply> TableExports::Export(
   ITEMDB_RETURN_IF_ERROR(engine_.SyncNow());
   if (engine_.archive() != nullptr) (void)engine_.archive()->WriteNow();
   const std::string id = ExportIdOf(*description);
-  if (stored.to_change() != 0) {
+  if (state != nullptr) {
     MutexLock lock(mutex_);
-    views_.emplace(id, view);
+    views_.emplace(id, std::move(state));
   }
   watcher_.Wake();
   absl::Status recorded = Record(stored, WriteSpace::kTakes);

@@ -3,7 +3,8 @@
 // An export is recorded in the catalog before it is answered, with the state to export. A state of the moment
 // of the call is kept as a ReadView. When that view is gone, because the process ended or the store was
 // reopened, or when the state is an earlier one, the database as it was then is made of a backup and the
-// archive. The thread makes one export after another, by the records that are IN_PROGRESS.
+// archive. So are both states of an incremental export: they end exactly at its times, so that nothing is
+// lost between two windows. The thread makes one export after another, by the records that are IN_PROGRESS.
 #pragma once
 
 #include <functional>

@@ -92,6 +92,10 @@ absl::StatusOr<std::shared_ptr<const Table>> FindTableForBackups(const ReadView&
                                                                  const std::string& name) {
   absl::StatusOr<std::shared_ptr<const Table>> table = view.catalog().Find(name);
   if (!absl::IsNotFound(table.status())) return table;
+  return TableNotFoundError(name);
+}
+
+absl::Status TableNotFoundError(const std::string& name) {
   return WithRule("BAK-06",
                   MakeError(absl::StatusCode::kNotFound, kReasonTableNotFound, "Table not found: " + name));
 }

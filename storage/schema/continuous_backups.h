@@ -24,4 +24,7 @@ absl::Status PointInTimeRecoveryUnavailableError(const Table& table);
 absl::StatusOr<std::shared_ptr<const Table>> FindTableForBackups(const ReadView& view,
                                                                  const std::string& name);
 
+// The error of FindTableForBackups.
+absl::Status TableNotFoundError(const std::string& name);
+
 }  // namespace itemdb::storage

@@ -21,6 +21,7 @@
 #include "storage/engine/file_check.h"
 #include "storage/engine/key_rotation.h"
 #include "storage/engine/list_damage.h"
+#include "storage/exports/table_exports.h"
 #include "storage/indexes/background_check.h"
 #include "storage/indexes/check.h"
 #include "storage/indexes/discard.h"
@@ -54,8 +55,17 @@ Database::Database(std::unique_ptr<Engine> engine)
           *engine,
           [raw = engine.get(), backups = table_backups_.get()](const v1::RestoringTable& table,
                                                                const Cancellation& cancellation) {
-            return table.source_storage_id() == 0 ? backups->OpenSource(table)
-                                                  : OpenPointInTimeSource(*raw, table, cancellation);
+            if (table.source_storage_id() == 0) return backups->OpenSource(table);
+            auto opened = OpenPointInTimeSource(*raw, table, kPointInTimeFolder, cancellation);
+            if (!opened.ok()) return absl::StatusOr<std::unique_ptr<ItemSource>>(opened.status());
+            return absl::StatusOr<std::unique_ptr<ItemSource>>(std::move(opened->source));
+          })),
+      exports_(std::make_unique<TableExports>(
+          *engine,
+          [raw = engine.get()](const v1::RestoringTable& table, TableExports::State state,
+                               const Cancellation& cancellation) {
+            const char* folder = state == TableExports::State::kFrom ? kExportFromFolder : kExportFolder;
+            return OpenPointInTimeSource(*raw, table, folder, cancellation);
           })),
       engine_(std::move(engine)),
       trimmer_(std::make_unique<ChangeTrimmer>(*engine_)),
@@ -68,17 +78,20 @@ Database::Database(std::unique_ptr<Engine> engine)
   DeleteScratchFolders(*engine_);
   // A table change that was answered with an error may turn out to be applied once the store is open again.
   // It may have created an index that needs a backfill, deleted a table or begun to restore one.
-  engine_->SetOnReopened(
-      [builds = builds_.get(), backups = table_backups_.get(), restores = restores_.get()] {
-        builds->Poll();
-        backups->Poll();
-        restores->Poll();
-      });
+  engine_->SetOnReopened([builds = builds_.get(), backups = table_backups_.get(), restores = restores_.get(),
+                          exports = exports_.get()] {
+    builds->Poll();
+    backups->Poll();
+    restores->Poll();
+    exports->Poll();
+  });
   builds_->Start();
   table_backups_->Start();
   restores_->Start();
+  exports_->Start();
 }
 Database::~Database() {
+  exports_->Stop();
   builds_->Stop();
   restores_->Stop();
   table_backups_->Stop();
@@ -266,6 +279,20 @@ void Database::UpdateContinuousBackups(v1::UpdateContinuousBackupsRequest reques
   storage::UpdateContinuousBackups(*engine_, std::move(request), std::move(done));
 }
 
+void Database::ExportTableToPointInTime(v1::ExportTableToPointInTimeRequest request,
+                                        Done<v1::ExportTableToPointInTimeReply> done) {
+  exports_->ExportTableToPointInTime(std::move(request), std::move(done));
+}
+
+void Database::DescribeExport(v1::DescribeExportRequest request, Done<v1::DescribeExportReply> done) {
+  exports_->DescribeExport(std::move(request), std::move(done));
+}
+
+void Database::ListExports(v1::ListExportsRequest request, Done<v1::ListExportsReply> done,
+                           std::function<bool(std::string_view table_name)> shows) {
+  exports_->ListExports(std::move(request), std::move(shows), std::move(done));
+}
+
 void Database::PutItem(const wire::WriteItemRequest& request, Done<wire::WriteItemReply> done,
                        CancellationPtr cancellation) {
   WriteItem(*engine_, ActionKind::kPut, request, std::move(done), std::move(cancellation));
@@ -353,6 +380,11 @@ absl::StatusOr<std::string> Database::TableOfShardIterator(std::string_view iter
 
 absl::StatusOr<std::string> Database::TableOfBackupArn(std::string_view arn) {
   ITEMDB_ASSIGN_OR_RETURN(const BackupArn parsed, ParseBackupArn(arn));
+  return std::string(parsed.table_name);
+}
+
+absl::StatusOr<std::string> Database::TableOfExportArn(std::string_view arn) {
+  ITEMDB_ASSIGN_OR_RETURN(const ExportArn parsed, ParseExportArn(arn));
   return std::string(parsed.table_name);
 }
 

@@ -26,6 +26,7 @@
 #include "itemdb/v1/admin.pb.h"
 #include "itemdb/v1/backups.pb.h"
 #include "itemdb/v1/changes.pb.h"
+#include "itemdb/v1/exports.pb.h"
 #include "itemdb/v1/tables.pb.h"
 #include "itemdb/wire/data.pb.h"
 #include "storage/api/database_figures.h"
@@ -51,6 +52,7 @@ class IndexBuilds;
 class KeyRotation;
 class ScanSegments;
 class TableBackups;
+class TableExports;
 class TableRestores;
 
 class Database {
@@ -114,6 +116,17 @@ class Database {
       const v1::DescribeContinuousBackupsRequest& request);
   void UpdateContinuousBackups(v1::UpdateContinuousBackupsRequest request,
                                Done<v1::UpdateContinuousBackupsReply> done);
+
+  // ---- exports of tables ----
+
+  // As itemdb.v1.Exports says, with its errors. An export is answered while it is made. The end
+  // of the process interrupts it; it is made again at the next Open.
+  void ExportTableToPointInTime(v1::ExportTableToPointInTimeRequest request,
+                                Done<v1::ExportTableToPointInTimeReply> done);
+  void DescribeExport(v1::DescribeExportRequest request, Done<v1::DescribeExportReply> done);
+  // With `shows` only exports of the tables for whose names it returns true.
+  void ListExports(v1::ListExportsRequest request, Done<v1::ListExportsReply> done,
+                   std::function<bool(std::string_view table_name)> shows = nullptr);
 
   // ---- items ----
 
@@ -183,6 +196,8 @@ class Database {
   static absl::StatusOr<std::string> TableOfShardIterator(std::string_view iterator);
   // The table of a backup's ARN. INVALID_ARGUMENT, PERMISSION_DENIED: as the operations on backups.
   static absl::StatusOr<std::string> TableOfBackupArn(std::string_view arn);
+  // The same for the ARN of an export.
+  static absl::StatusOr<std::string> TableOfExportArn(std::string_view arn);
 
   // Pins a snapshot of the current state, so that several pages can be read from one state. Dropping the
   // last pointer releases the snapshot; it must be dropped before the database. The snapshot can be read for
@@ -274,6 +289,7 @@ class Database {
   std::unique_ptr<IndexBuilds> builds_;
   std::unique_ptr<TableBackups> table_backups_;
   std::unique_ptr<TableRestores> restores_;
+  std::unique_ptr<TableExports> exports_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<ChangeTrimmer> trimmer_;
   std::unique_ptr<ExpirySweeper> sweeper_;

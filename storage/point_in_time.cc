@@ -28,8 +28,8 @@ constexpr std::chrono::milliseconds kBackupLookInterval(100);
 
 class PointInTimeSource : public ItemSource {
  public:
-  PointInTimeSource(const Engine& engine, uint64_t storage_id)
-      : folder_(engine, kPointInTimeFolder), environment_(/*file_system=*/nullptr), storage_id_(storage_id) {}
+  PointInTimeSource(const Engine& engine, const char* folder, uint64_t storage_id)
+      : folder_(engine, folder), environment_(/*file_system=*/nullptr), storage_id_(storage_id) {}
 
   absl::Status Open(const EncryptionKeys& keys, const std::shared_ptr<spdlog::logger>& log) {
     ITEMDB_RETURN_IF_ERROR(environment_.Open(folder_.path(), keys));
@@ -87,9 +87,8 @@ absl::Status AwaitBackup(const Engine& engine, const Cancellation& cancellation)
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ItemSource>> OpenPointInTimeSource(Engine& engine,
-                                                                  const v1::RestoringTable& table,
-                                                                  const Cancellation& cancellation) {
+absl::StatusOr<PointInTime> OpenPointInTimeSource(Engine& engine, const v1::RestoringTable& table,
+                                                  const char* folder, const Cancellation& cancellation) {
   CommitArchive* const archive = engine.archive();
   if (archive == nullptr) {
     return MakeError(absl::StatusCode::kOutOfRange, kReasonRestorePointUnknown,
@@ -100,7 +99,7 @@ absl::StatusOr<std::unique_ptr<ItemSource>> OpenPointInTimeSource(Engine& engine
   ITEMDB_ASSIGN_OR_RETURN(const v1::ListDatabaseBackupsReply backups, ListBackups(engine));
   if (!backups.backups().empty())
     ITEMDB_RETURN_IF_ERROR(CheckRoomToRestore(engine, backups.backups().rbegin()->size_bytes()));
-  auto source = std::make_unique<PointInTimeSource>(engine, table.source_storage_id());
+  auto source = std::make_unique<PointInTimeSource>(engine, folder, table.source_storage_id());
   RestoreOptions restore;
   restore.backup_directory = BackupDirectoryOf(engine);
   restore.archive_directory = archive->directory();
@@ -109,9 +108,11 @@ absl::StatusOr<std::unique_ptr<ItemSource>> OpenPointInTimeSource(Engine& engine
   if (table.to_time_us() != 0) restore.to_time_us = table.to_time_us();
   restore.encryption_keys = engine.environment().keys();
   restore.log = engine.options().log;
-  ITEMDB_RETURN_IF_ERROR(RestoreDatabase(restore).status());
+  ITEMDB_ASSIGN_OR_RETURN(const RestoredDatabase restored, RestoreDatabase(restore));
   ITEMDB_RETURN_IF_ERROR(source->Open(restore.encryption_keys, restore.log));
-  return source;
+  const std::string path = source->path();
+  return PointInTime{
+      .source = std::move(source), .change_sequence = restored.change_sequence, .folder = path};
 }
 
 }  // namespace itemdb::storage

@@ -17,6 +17,8 @@ ScratchFolder::~ScratchFolder() {
 void DeleteScratchFolders(const Engine& engine) {
   const ScratchFolder proof(engine, kProofFolder);
   const ScratchFolder point_in_time(engine, kPointInTimeFolder);
+  const ScratchFolder exported(engine, kExportFolder);
+  const ScratchFolder exported_from(engine, kExportFromFolder);
 }
 
 absl::Status CheckRoomToRestore(const Engine& engine, int64_t bytes) {

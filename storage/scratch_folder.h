@@ -9,9 +9,12 @@
 
 namespace itemdb::storage {
 
-// A backup that is being proven, and the database from which a table is restored to a point in time.
+// A backup that is being proven, and the databases from which a table is restored to a point in time or
+// exported.
 inline constexpr char kProofFolder[] = "proof";
 inline constexpr char kPointInTimeFolder[] = "point-in-time";
+inline constexpr char kExportFolder[] = "export";
+inline constexpr char kExportFromFolder[] = "export-from";
 
 // Deletes the folder with all that is in it when it is destroyed. Does not make it.
 class ScratchFolder {

@@ -167,6 +167,12 @@ class TemporaryDatabase : public LocalDatabase {
         [self](const auto& wanted, auto answer) { self->database_->ListBackups(wanted, std::move(answer)); });
   }
 
+  static void ListExports(TemporaryDatabase* self, const std::string& request, Done done) {
+    Answer<v1::ListExportsRequest, v1::ListExportsReply>(
+        request, std::move(done),
+        [self](const auto& wanted, auto answer) { self->database_->ListExports(wanted, std::move(answer)); });
+  }
+
   static std::map<std::string_view, Method> Methods() {
     return {
         {"/itemdb.v1.Data/PutItem", Of(&D::PutItem)},
@@ -203,6 +209,9 @@ class TemporaryDatabase : public LocalDatabase {
         {"/itemdb.v1.Changes/ReadChanges", Of(&D::ReadChanges)},
         {"/itemdb.v1.Changes/UndoChanges", Of(&D::UndoChanges)},
         {"/itemdb.v1.Admin/CheckDatabase", Of(&D::CheckDatabase)},
+        {"/itemdb.v1.Exports/ExportTableToPointInTime", Of(&D::ExportTableToPointInTime)},
+        {"/itemdb.v1.Exports/DescribeExport", Of(&D::DescribeExport)},
+        {"/itemdb.v1.Exports/ListExports", &TemporaryDatabase::ListExports},
         {"/itemdb.v1.Admin/CreateDatabaseBackup", Of(&D::CreateDatabaseBackup)},
         {"/itemdb.v1.Admin/ListDatabaseBackups", Of(&D::ListDatabaseBackups)},
         {"/itemdb.v1.Admin/VerifyDatabaseBackup", Of(&D::VerifyDatabaseBackup)},

@@ -127,4 +127,14 @@ absl::Status AddTables(const v1::RestoreTableFromBackupRequest& request, Role ro
   return AddNamed(storage::Database::TableOfBackupArn(request.backup_arn()), role, uses);
 }
 
+absl::Status AddTables(const v1::ExportTableToPointInTimeRequest& request, Role role,
+                       std::vector<TableUse>* uses) {
+  uses->push_back({.table = request.table_arn(), .role = role});
+  return absl::OkStatus();
+}
+
+absl::Status AddTables(const v1::DescribeExportRequest& request, Role role, std::vector<TableUse>* uses) {
+  return AddNamed(storage::Database::TableOfExportArn(request.export_arn()), role, uses);
+}
+
 }  // namespace itemdb::daemon

@@ -51,6 +51,11 @@ absl::Status AddTables(const v1::RestoreTableToPointInTimeRequest& request, Role
 absl::Status AddTables(const v1::RestoreTableFromBackupRequest& request, Role role,
                        std::vector<TableUse>* uses);
 
+// The tables of ARNs of tables and exports.
+absl::Status AddTables(const v1::ExportTableToPointInTimeRequest& request, Role role,
+                       std::vector<TableUse>* uses);
+absl::Status AddTables(const v1::DescribeExportRequest& request, Role role, std::vector<TableUse>* uses);
+
 // All other requests: those that name one table as `table_name`, and those that name none.
 template <typename Request>
 absl::Status AddTables(const Request& request, Role role, std::vector<TableUse>* uses) {

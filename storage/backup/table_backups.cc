@@ -7,25 +7,24 @@
 #include <utility>
 #include <vector>
 
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "spdlog/spdlog.h"
 #include "storage/backup/backup_operations.h"
+#include "storage/backup/read_pace.h"
 #include "storage/base/limits.h"
 #include "storage/base/table_arn.h"
 #include "storage/catalog/restored_definition.h"
 #include "storage/engine/commit_and_wait.h"
 #include "storage/loading/table_restores.h"
+#include "storage/loading/view_source.h"
 #include "storage/schema/continuous_backups.h"
 #include "storage/schema/table_changes.h"
-#include "storage/values/stored_record.h"
 
 namespace itemdb::storage {
 namespace {
 
 constexpr size_t kMaxWaitingCalls = 1'000;
 constexpr int64_t kItemsBetweenChecks = 1'024;
-constexpr size_t kTableReadAheadBytes = 1 << 20;
 // A backup of at most so many bytes is awaited by its call, if no other backup is being made: it takes about
 // a tenth of a second.
 constexpr int64_t kAwaitedBytes = 16 << 20;
@@ -115,36 +114,6 @@ absl::Status CheckInWindow(int64_t time_ms, const v1::ContinuousBackupsDescripti
                                           "' must be within EarliestRestorableDateTime '" + text(earliest) +
                                           "' and LatestRestorableDateTime '" + text(latest) + "'"));
 }
-
-// Keeps the reading of a table below a number of bytes a second.
-class Pace {
- public:
-  // 0: no limit.
-  explicit Pace(int64_t bytes_per_second) : bytes_per_second_(bytes_per_second) {}
-
-  // Waits until `bytes` more may be read. Returns the error of `check`, which is called while it waits.
-  template <typename Check>
-  absl::Status Wait(size_t bytes, Check check) {
-    if (bytes_per_second_ <= 0) return absl::OkStatus();
-    bytes_ += static_cast<int64_t>(bytes);
-    const absl::Time due =
-        begin_ + absl::Seconds(1) * (static_cast<double>(bytes_) / static_cast<double>(bytes_per_second_));
-    for (absl::Duration left = due - absl::Now(); left > kMinPause; left = due - absl::Now()) {
-      ITEMDB_RETURN_IF_ERROR(check());
-      absl::SleepFor(std::min(left, kMaxPause));
-    }
-    return absl::OkStatus();
-  }
-
- private:
-  // Shorter pauses are made up for later.
-  static constexpr absl::Duration kMinPause = absl::Milliseconds(5);
-  static constexpr absl::Duration kMaxPause = absl::Milliseconds(50);
-
-  const int64_t bytes_per_second_;
-  const absl::Time begin_ = absl::Now();
-  int64_t bytes_ = 0;
-};
 
 }  // namespace
 
@@ -400,11 +369,7 @@ absl::StatusOr<v1::RestoreTableToPointInTimeReply> TableBackups::RestoreToPoint(
   ITEMDB_ASSIGN_OR_RETURN(const auto view, engine_.View());
   ITEMDB_ASSIGN_OR_RETURN(const auto table, FindTableForBackups(*view, source));
   const v1::ContinuousBackupsDescription recovery = DescribeRecovery(engine_, *table);
-  if (!recovery.point_in_time_recovery_enabled()) {
-    return WithRule("PIT-07",
-                    MakeError(absl::StatusCode::kFailedPrecondition, kReasonPointInTimeRecoveryUnavailable,
-                              "Point in time recovery is not enabled for table '" + table->name + "'"));
-  }
+  if (!recovery.point_in_time_recovery_enabled()) return PointInTimeRecoveryUnavailableError(*table);
   v1::RestoringTable restored;
   restored.set_source_storage_id(table->storage_id);
   int64_t time_ms = recovery.latest_restorable_time_ms();
@@ -458,7 +423,7 @@ std::shared_ptr<TableBackups::Job> TableBackups::NextJob() {
 }
 
 void TableBackups::RunJob(const std::shared_ptr<Job>& job) {
-  const absl::Status status = WriteBackup(*job->view, *job->table, job->backup);
+  const absl::Status status = WriteBackup(job->view, *job->table, job->backup);
   job->view.reset();
   {
     MutexLock lock(mutex_);
@@ -478,7 +443,7 @@ void TableBackups::RunJob(const std::shared_ptr<Job>& job) {
   std::move (*job->done)(std::move(reply));
 }
 
-absl::Status TableBackups::WriteBackup(const ReadView& view, const Table& table,
+absl::Status TableBackups::WriteBackup(const std::shared_ptr<const ReadView>& view, const Table& table,
                                        const v1::TableBackup& backup) {
   ITEMDB_ASSIGN_OR_RETURN(const auto directory, OpenDirectory());
   const bool shares_disk = IsOnTheDiskOfTheData(engine_);
@@ -487,24 +452,17 @@ absl::Status TableBackups::WriteBackup(const ReadView& view, const Table& table,
   ITEMDB_RETURN_IF_ERROR(engine_.SyncNow());
   ITEMDB_ASSIGN_OR_RETURN(const std::unique_ptr<TableBackupWriter> writer,
                           directory->Write(backup, engine_.database_id()));
-  rocksdb::ReadOptions options;
-  options.snapshot = view.snapshot();
-  options.total_order_seek = true;
-  options.fill_cache = false;
-  options.readahead_size = kTableReadAheadBytes;
-  KeyspaceIterator it(*view.store(), ItemsOf(*view.store(), table), options);
+  ViewSource source(view, table);
   const auto check = [&] { return CheckGoesOn(engine_, &cancellation_, shares_disk); };
-  Pace pace(engine_.options().backup_bytes_per_second);
-  int64_t items = 0;
-  for (it.SeekToFirst(); it.Valid(); it.Next()) {
-    if (++items % kItemsBetweenChecks == 0) ITEMDB_RETURN_IF_ERROR(check());
-    ITEMDB_RETURN_IF_ERROR(pace.Wait(it.key().size() + it.value().size(), check));
-    const std::optional<StoredRecord> stored = DecodeRecord(table.storage_id, it.key(), it.value());
-    if (!stored.has_value()) return DamagedRecordError("table " + table.name, it.key());
-    ITEMDB_RETURN_IF_ERROR(
-        writer->Add({.key = it.key(), .size = stored->item_size, .item = stored->payload}));
+  ReadPace pace(engine_.options().backup_bytes_per_second);
+  ItemSource::Item item;
+  for (int64_t items = 1;; ++items) {
+    ITEMDB_ASSIGN_OR_RETURN(const bool is_there, source.Next(&item));
+    if (!is_there) break;
+    if (items % kItemsBetweenChecks == 0) ITEMDB_RETURN_IF_ERROR(check());
+    ITEMDB_RETURN_IF_ERROR(pace.Wait(item.key.size() + item.item.size(), check));
+    ITEMDB_RETURN_IF_ERROR(writer->Add(item));
   }
-  if (!it.status().ok()) return view.store()->ReadError("cannot read table " + table.name, it.status());
   return writer->Finish();
 }
 
@@ -553,7 +511,7 @@ absl::Status TableBackups::BackUpDeletedTable(const v1::DeletedTable& deleted) {
   // The process may have ended between the backup and the commit that drops the items.
   if (directory->Find(deleted.backup().backup_arn()).ok()) return absl::OkStatus();
   ITEMDB_ASSIGN_OR_RETURN(auto view, engine_.View());
-  ITEMDB_RETURN_IF_ERROR(WriteBackup(*view, MakeTable(deleted.definition()), deleted.backup()));
+  ITEMDB_RETURN_IF_ERROR(WriteBackup(view, MakeTable(deleted.definition()), deleted.backup()));
   engine_.options().log->info("backup of a deleted table made backup={}", deleted.backup().backup_arn());
   return absl::OkStatus();
 }

@@ -91,7 +91,8 @@ class TableBackups {
   Time BackUpDeletedTables();
   absl::Status BackUpDeletedTable(const v1::DeletedTable& deleted);
   // Writes the items of `table` in `view`.
-  absl::Status WriteBackup(const ReadView& view, const Table& table, const v1::TableBackup& backup);
+  absl::Status WriteBackup(const std::shared_ptr<const ReadView>& view, const Table& table,
+                           const v1::TableBackup& backup);
   void DeleteExpired();
 
   Engine& engine_;

@@ -74,6 +74,11 @@ inline constexpr int kMaxRecoveryPeriodDays = 35;
 // state of the database, so what is overwritten meanwhile stays on disk.
 inline constexpr int kMaxRestoringTables = 50;
 inline constexpr int kMaxWaitingBackups = 50;
+// Exports that are not done, with states that wait like those of backups, and exports in one page of
+// ListExports: at most, and by default (XPT-14).
+inline constexpr int kMaxUnfinishedExports = 50;
+inline constexpr int kMaxListExports = 25;
+inline constexpr int kDefaultListExports = 10;
 
 // Bytes of items read for one page of Query or Scan (SEM-027).
 inline constexpr size_t kMaxPageBytes = 1 << 20;

@@ -55,6 +55,9 @@ inline constexpr std::string_view kReasonInvalidRestoreTime = "INVALID_RESTORE_T
 inline constexpr std::string_view kReasonTableInUse = "TABLE_IN_USE";                  // FAILED_PRECONDITION
 inline constexpr std::string_view kReasonBackupNotFound = "BACKUP_NOT_FOUND";          // NOT_FOUND
 inline constexpr std::string_view kReasonBackupInUse = "BACKUP_IN_USE";                // FAILED_PRECONDITION
+inline constexpr std::string_view kReasonExportNotFound = "EXPORT_NOT_FOUND";          // NOT_FOUND
+inline constexpr std::string_view kReasonExportConflict = "EXPORT_CONFLICT";           // ALREADY_EXISTS
+inline constexpr std::string_view kReasonInvalidExportTime = "INVALID_EXPORT_TIME";    // OUT_OF_RANGE
 // Of a name that belongs to another account. The daemon refuses callers with the same reason.
 inline constexpr std::string_view kReasonAccessDenied = "ACCESS_DENIED";  // PERMISSION_DENIED
 inline constexpr std::string_view kReasonInternal = "INTERNAL";           // INTERNAL

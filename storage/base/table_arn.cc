@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "storage/base/limits.h"
 
@@ -10,6 +11,7 @@ namespace {
 
 constexpr std::string_view kTablePart = "table/";
 constexpr std::string_view kBackupPart = "/backup/";
+constexpr std::string_view kExportPart = "/export/";
 constexpr size_t kTimeDigits = 14;
 constexpr size_t kRandomDigits = 8;
 
@@ -28,7 +30,8 @@ bool IsRegion(std::string_view text) {
          std::all_of(text.begin() + static_cast<std::ptrdiff_t>(number) + 1, text.end(), IsDigit);
 }
 
-bool IsBackupId(std::string_view id) {
+// Of a backup or an export.
+bool IsTimedId(std::string_view id) {
   if (id.size() != kTimeDigits + 1 + kRandomDigits || id[kTimeDigits] != '-') return false;
   const std::string_view random = id.substr(kTimeDigits + 1);
   return std::all_of(id.begin(), id.begin() + kTimeDigits, IsDigit) &&
@@ -41,6 +44,36 @@ bool IsTableName(std::string_view name) {
          std::all_of(name.begin(), name.end(), [](char c) {
            return IsDigit(c) || IsLetter(c) || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' || c == '-';
          });
+}
+
+// arn:PARTITION:SERVICE:REGION:ACCOUNT:RESOURCE.
+struct ArnParts {
+  std::string_view partition;
+  std::string_view service;
+  std::string_view region;
+  std::string_view account;
+  std::string_view resource;
+
+  bool IsOfService() const { return partition == "aws" && service == "dynamodb"; }
+};
+
+std::optional<ArnParts> SplitArn(std::string_view arn) {
+  if (arn.size() > kMaxTableArnBytes) return std::nullopt;
+  std::array<std::string_view, 5> parts;
+  for (std::string_view& part : parts) {
+    const size_t end = arn.find(':');
+    if (end == std::string_view::npos) return std::nullopt;
+    part = arn.substr(0, end);
+    arn.remove_prefix(end + 1);
+  }
+  if (parts[0] != "arn") return std::nullopt;
+  return ArnParts{
+      .partition = parts[1], .service = parts[2], .region = parts[3], .account = parts[4], .resource = arn};
+}
+
+absl::Status OtherAccount(std::string_view rule) {
+  return WithRule(rule,
+                  MakeError(absl::StatusCode::kPermissionDenied, kReasonAccessDenied, "Access is denied"));
 }
 
 absl::Status InvalidArn() { return ValidationError("BAK-16", "Invalid Backup ARN"); }
@@ -61,31 +94,53 @@ std::string BackupArnOf(std::string_view table_name, std::string_view backup_id)
   return TableArn(table_name).append(kBackupPart).append(backup_id);
 }
 
+std::string ExportArnOf(std::string_view table_name, std::string_view export_id) {
+  return TableArn(table_name).append(kExportPart).append(export_id);
+}
+
 absl::StatusOr<BackupArn> ParseBackupArn(std::string_view arn) {
-  // arn : partition : service : region : account : resource
-  std::array<std::string_view, 6> parts;
-  std::string_view rest = arn;
-  for (size_t i = 0; i + 1 < parts.size(); ++i) {
-    const size_t end = rest.find(':');
-    if (end == std::string_view::npos || arn.size() > kMaxTableArnBytes) return InvalidArn();
-    parts[i] = rest.substr(0, end);
-    rest.remove_prefix(end + 1);
-  }
-  parts.back() = rest;
-  if (parts[0] != "arn") return InvalidArn();
-  if (parts[1] != "aws" || parts[2] != "dynamodb" || !IsRegion(parts[3]))
+  const std::optional<ArnParts> parts = SplitArn(arn);
+  if (!parts.has_value()) return InvalidArn();
+  if (!parts->IsOfService() || !IsRegion(parts->region))
     return ValidationError("BAK-16", "BackupArn is not valid");
-  if (parts[4] != kAccount) {
-    return WithRule("BAK-16",
-                    MakeError(absl::StatusCode::kPermissionDenied, kReasonAccessDenied, "Access is denied"));
-  }
+  if (parts->account != kAccount) return OtherAccount("BAK-16");
+  const std::string_view rest = parts->resource;
   const size_t backup = rest.find(kBackupPart);
   if (!rest.starts_with(kTablePart) || backup == std::string_view::npos) return InvalidArn();
-  const BackupArn parsed{.region = parts[3],
+  const BackupArn parsed{.region = parts->region,
                          .table_name = rest.substr(kTablePart.size(), backup - kTablePart.size()),
                          .backup_id = rest.substr(backup + kBackupPart.size())};
-  if (!IsTableName(parsed.table_name) || !IsBackupId(parsed.backup_id)) return InvalidArn();
+  if (!IsTableName(parsed.table_name) || !IsTimedId(parsed.backup_id)) return InvalidArn();
   return parsed;
+}
+
+absl::StatusOr<ExportArn> ParseExportArn(std::string_view arn) {
+  const absl::Status invalid = ValidationError("XPT-13", "Invalid Export ARN");
+  const std::optional<ArnParts> parts = SplitArn(arn);
+  if (!parts.has_value() || !parts->IsOfService()) return invalid;
+  if (parts->account != kAccount) return OtherAccount("XPT-13");
+  const std::string_view rest = parts->resource;
+  const size_t found = rest.find(kExportPart);
+  if (!rest.starts_with(kTablePart) || found == std::string_view::npos) return invalid;
+  const ExportArn parsed{.table_name = rest.substr(kTablePart.size(), found - kTablePart.size()),
+                         .export_id = rest.substr(found + kExportPart.size())};
+  if (!IsTableName(parsed.table_name) || !IsTimedId(parsed.export_id)) return invalid;
+  return parsed;
+}
+
+absl::StatusOr<std::string_view> ParseTableArn(std::string_view arn) {
+  if (arn.empty()) return ValidationError("XPT-02", "Invalid TableArn: Invalid Table ARN");
+  const std::optional<ArnParts> parts = SplitArn(arn);
+  if (!parts.has_value() || !parts->IsOfService() || !parts->resource.starts_with(kTablePart)) {
+    return ValidationError("XPT-02",
+                           "One or more parameter values were invalid: tableArn is not a valid ARN");
+  }
+  if (parts->account != kAccount) return OtherAccount("XPT-02");
+  const std::string_view name = parts->resource.substr(kTablePart.size());
+  if (!IsTableName(name)) return ValidationError("XPT-02", "Invalid Request: Table ARN is invalid.");
+  if (parts->region == kRegion) return name;
+  return WithRule("XPT-02", MakeError(absl::StatusCode::kNotFound, kReasonTableNotFound,
+                                      std::string("Table not found: ").append(arn)));
 }
 
 }  // namespace itemdb::storage

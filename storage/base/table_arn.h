@@ -1,4 +1,4 @@
-// ARNs of tables and their backups. There is one region and one account.
+// ARNs of tables, their backups and exports. There is one region and one account.
 #pragma once
 
 #include <string>
@@ -24,6 +24,24 @@ struct BackupArn {
 
 // The ARN of the table and "/backup/ID".
 std::string BackupArnOf(std::string_view table_name, std::string_view backup_id);
+
+// The parts of the ARN of an export. Borrows from the text that was parsed.
+struct ExportArn {
+  std::string_view table_name;
+  // 14 digits, a hyphen and 8 hexadecimal digits (XPT-10).
+  std::string_view export_id;
+};
+
+// The ARN of the table and "/export/ID".
+std::string ExportArnOf(std::string_view table_name, std::string_view export_id);
+
+// INVALID_ARGUMENT: `arn` is not the ARN of an export. PERMISSION_DENIED: it is of another account (XPT-13).
+absl::StatusOr<ExportArn> ParseExportArn(std::string_view arn);
+
+// The table whose ARN `arn` is, in this region. Borrows from `arn`. For the table of an export (XPT-02):
+// INVALID_ARGUMENT: `arn` is not the ARN of a table. PERMISSION_DENIED: it is of another account. NOT_FOUND
+// (TABLE_NOT_FOUND): it is of another region.
+absl::StatusOr<std::string_view> ParseTableArn(std::string_view arn);
 
 // INVALID_ARGUMENT: `arn` is not the ARN of a backup, or names a region that cannot be one.
 // PERMISSION_DENIED: it is of another account (BAK-16). Any possible region is accepted.

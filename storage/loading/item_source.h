@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "storage/base/status.h"
@@ -27,6 +28,15 @@ class ItemSource {
   // from item to item. What `*item` borrows from is valid until the next call. DATA_LOSS: the source is
   // damaged; items that were read before may be wrong too.
   virtual absl::StatusOr<bool> Next(Item* item) = 0;
+};
+
+// A table as it was after an earlier commit.
+struct PointInTime {
+  std::unique_ptr<ItemSource> source;
+  // The last change of that commit.
+  uint64_t change_sequence = 0;
+  // A folder for other files that are deleted with the source; empty: there is none.
+  std::string folder = {};
 };
 
 }  // namespace itemdb::storage

@@ -92,8 +92,18 @@ absl::StatusOr<std::shared_ptr<const Table>> FindTableForBackups(const ReadView&
                                                                  const std::string& name) {
   absl::StatusOr<std::shared_ptr<const Table>> table = view.catalog().Find(name);
   if (!absl::IsNotFound(table.status())) return table;
+  return TableNotFoundError(name);
+}
+
+absl::Status TableNotFoundError(const std::string& name) {
   return WithRule("BAK-06",
                   MakeError(absl::StatusCode::kNotFound, kReasonTableNotFound, "Table not found: " + name));
+}
+
+absl::Status PointInTimeRecoveryUnavailableError(const Table& table) {
+  return WithRule("PIT-07",
+                  MakeError(absl::StatusCode::kFailedPrecondition, kReasonPointInTimeRecoveryUnavailable,
+                            "Point in time recovery is not enabled for table '" + table.name + "'"));
 }
 
 v1::ContinuousBackupsDescription DescribeRecovery(Engine& engine, const Table& table) {

@@ -16,9 +16,15 @@ void UpdateContinuousBackups(Engine& engine, v1::UpdateContinuousBackupsRequest 
 // What can be restored of `table`.
 v1::ContinuousBackupsDescription DescribeRecovery(Engine& engine, const Table& table);
 
+// FAILED_PRECONDITION (POINT_IN_TIME_RECOVERY_UNAVAILABLE): it is off for `table` (PIT-07).
+absl::Status PointInTimeRecoveryUnavailableError(const Table& table);
+
 // Finds a table for an operation on backups, by name or ARN. NOT_FOUND (TABLE_NOT_FOUND): there is none, or
 // it is being restored.
 absl::StatusOr<std::shared_ptr<const Table>> FindTableForBackups(const ReadView& view,
                                                                  const std::string& name);
+
+// The error of FindTableForBackups.
+absl::Status TableNotFoundError(const std::string& name);
 
 }  // namespace itemdb::storage

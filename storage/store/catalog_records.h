@@ -27,6 +27,8 @@ inline constexpr char kStreamKeyPrefix[] = "stream/";
 // (storage/schema/restoring_tables.h).
 inline constexpr char kRestoringKeyPrefix[] = "restoring/";
 inline constexpr char kDeletedTableKeyPrefix[] = "deleted_table/";
+// Exports of tables (storage/exports/export_records.h).
+inline constexpr char kExportKeyPrefix[] = "export/";
 std::string DeletedTableKey(uint64_t storage_id);
 // Where a table or index is split for a parallel scan (storage/query/scan_segments.h).
 inline constexpr char kSegmentsKeyPrefix[] = "segments/";

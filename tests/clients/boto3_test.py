@@ -193,6 +193,35 @@ class Backups(unittest.TestCase):
         self.assertEqual(stays, datetime.timedelta(days=35))
 
 
+    def test_exports_end_and_are_listed(self):
+        """The buckets of with_itemd.py's daemon do not exist, so exports fail as with a missing bucket of S3."""
+        create("exported")
+        arn = client().describe_table(TableName="exported")["Table"]["TableArn"]
+        with self.assertRaises(client().exceptions.PointInTimeRecoveryUnavailableException):
+            client().export_table_to_point_in_time(TableArn=arn, S3Bucket="bucket")
+        client().update_continuous_backups(
+            TableName="exported", PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True})
+        begun = client().export_table_to_point_in_time(TableArn=arn, S3Bucket="bucket", ClientToken="token")
+        begun = begun["ExportDescription"]
+        self.assertEqual(begun["ExportTime"], begun["StartTime"])
+        for _ in range(600):
+            ended = client().describe_export(ExportArn=begun["ExportArn"])["ExportDescription"]
+            if ended["ExportStatus"] != "IN_PROGRESS":
+                break
+            time.sleep(0.1)
+        self.assertEqual((ended["ExportStatus"], ended["FailureCode"]), ("FAILED", "S3NoSuchBucket"))
+        self.assertIsInstance(ended["EndTime"], datetime.datetime)
+        listed = client().list_exports(TableArn=arn, MaxResults=1)["ExportSummaries"]
+        self.assertEqual([one["ExportArn"] for one in listed], [begun["ExportArn"]])
+        with self.assertRaises(client().exceptions.ExportConflictException):
+            client().export_table_to_point_in_time(TableArn=arn, S3Bucket="other", ClientToken="token")
+        with self.assertRaises(client().exceptions.InvalidExportTimeException):
+            client().export_table_to_point_in_time(TableArn=arn, S3Bucket="bucket", ExportTime=1)
+        with self.assertRaises(client().exceptions.ExportNotFoundException):
+            client().describe_export(ExportArn=arn + "/export/01700000000000-0123abcd")
+        client().delete_table(TableName="exported")
+
+
 class Items(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

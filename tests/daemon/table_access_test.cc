@@ -10,6 +10,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "daemon/access/authorizer.h"
 #include "daemon/access/request_tables.h"
 #include "tests/daemon/access_fixture.h"
@@ -28,7 +29,8 @@ using FieldPath = std::vector<const FieldDescriptor*>;
 
 bool NamesTable(const FieldDescriptor& field) {
   return field.name() == "table_name" || field.name() == "source_table_name" ||
-         field.name() == "source_table_arn" || field.name() == "statement" || field.name() == "backup_arn";
+         field.name() == "source_table_arn" || field.name() == "statement" || field.name() == "backup_arn" ||
+         field.name() == "table_arn" || field.name() == "export_arn";
 }
 
 void AddPaths(const Descriptor& message, const FieldPath& to_message, std::vector<FieldPath>* paths) {
@@ -55,6 +57,11 @@ std::string BackupArnFor(const std::string& table) {
                       std::string(storage::Database::TableNameOf(table)), "/backup/01700000000000-0123abcd");
 }
 
+// An export that need not exist.
+std::string ExportArnFor(const std::string& table) {
+  return absl::StrReplaceAll(BackupArnFor(table), {{"/backup/", "/export/"}});
+}
+
 // Adds to `request` a table at the end of `path`; a repeated field gets one more element. A table is restored
 // under its own name.
 void AddTable(Message* request, const FieldPath& path, const std::string& table) {
@@ -68,7 +75,8 @@ void AddTable(Message* request, const FieldPath& path, const std::string& table)
       if (const FieldDescriptor* target = message->GetDescriptor()->FindFieldByName("target_table_name"))
         reflection.SetString(message, target, table);
       reflection.SetString(message, field,
-                           field->name() == "backup_arn" ? BackupArnFor(table)
+                           field->name() == "backup_arn"   ? BackupArnFor(table)
+                           : field->name() == "export_arn" ? ExportArnFor(table)
                            : field->name() == "statement"
                                ? absl::StrCat("SELECT * FROM \"", table, "\" WHERE pk = 'p' AND sk = '1'")
                                : table);
@@ -106,6 +114,9 @@ TEST(RequestTables, AreInFieldsThatAreKnown) {
           "BatchStatement.statement", "CheckDatabaseRequest.table_name", "ConditionCheck.table_name",
           "CreateBackupRequest.table_name", "DeleteBackupRequest.backup_arn",
           "DescribeBackupRequest.backup_arn", "DescribeContinuousBackupsRequest.table_name",
+          "DescribeExportRequest.export_arn", "ExportTableToPointInTimeRequest.table_arn",
+          // ListExports leaves out the exports of other tables.
+          "ListExportsRequest.table_arn",
           // ListBackups leaves out the backups of other tables.
           "ListBackupsRequest.exclusive_start_backup_arn", "ListBackupsRequest.table_name",
           "RestoreTableFromBackupRequest.backup_arn", "RestoreTableFromBackupRequest.target_table_name",
@@ -202,7 +213,8 @@ TEST_F(TableAccessTest, NoMethodUsesATableThatIsNotGranted) {
     std::vector<FieldPath> paths;
     AddPaths(input, {}, &paths);
     // Without a name the request is about all tables. An empty text is neither a statement nor an ARN.
-    if (row.method == "itemdb.v1.Data/ExecuteStatement" || input.FindFieldByName("backup_arn") != nullptr) {
+    if (row.method == "itemdb.v1.Data/ExecuteStatement" || input.FindFieldByName("backup_arn") != nullptr ||
+        input.FindFieldByName("export_arn") != nullptr) {
       EXPECT_EQ(As("OPEN", row.method, empty).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
     } else {
       EXPECT_EQ(IsDenied(As("OPEN", row.method, empty)), by_table || row.scope == Scope::kDatabase);

@@ -104,7 +104,7 @@ TEST(JsonError, OnlyWhatIsOfferedIsAnOperation) {
         "DynamoDBStreams_20120810.PutItem", "DynamoDB_20120810.CreateGlobalTable",
         "DynamoDB_20120810.EnableKinesisStreamingDestination", "DynamoDB_20120810.PutResourcePolicy",
         "DynamoDB_20120810.UpdateContributorInsights", "DynamoDB_20120810.ImportTable",
-        "DynamoDB_20120810.ExportTableToPointInTime", "DynamoDB_20120810.SearchVectors"}) {
+        "DynamoDB_20120810.SearchVectors"}) {
     EXPECT_EQ(FindOperation(target), nullptr) << target;
   }
   const JsonOperation* put = FindOperation("DynamoDB_20120810.PutItem");

@@ -6,6 +6,7 @@
 #include <map>
 #include <random>
 #include <regex>
+#include <set>
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
@@ -26,8 +27,8 @@ constexpr char kHidden[] = "mehitabel";
 constexpr char kArnBegin[] = "arn:aws:dynamodb:local:000000000000:table/";
 
 // Request bodies, in which TABLE stands for the name of the table, ARN for its ARN, STREAM for the ARN of its
-// stream, SHARD for its shard and ITERATOR for an iterator of it, BACKUP for the ARN of a backup of it. Every
-// operation is here or in kTableless.
+// stream, SHARD for its shard and ITERATOR for an iterator of it, BACKUP and EXPORT for the ARNs of a backup
+// and an export of it. Every operation is here or in kTableless.
 const std::map<std::string_view, std::string>& BodiesOfOneTable() {
   static const auto* const bodies = new std::map<std::string_view, std::string>{
       {"PutItem", R"({"TableName":"TABLE","Item":{"pk":{"S":"p"},"sk":{"S":"new"}}})"},
@@ -72,6 +73,8 @@ const std::map<std::string_view, std::string>& BodiesOfOneTable() {
       {"DescribeContinuousBackups", R"({"TableName":"TABLE"})"},
       {"UpdateContinuousBackups", R"({"TableName":"TABLE",
         "PointInTimeRecoverySpecification":{"PointInTimeRecoveryEnabled":false}})"},
+      {"ExportTableToPointInTime", R"({"TableArn":"ARN","S3Bucket":"bucket"})"},
+      {"DescribeExport", R"({"ExportArn":"EXPORT"})"},
       {"DescribeContributorInsights", R"({"TableName":"TABLE"})"},
       {"ListContributorInsights", R"({"TableName":"TABLE"})"},
       {"DescribeKinesisStreamingDestination", R"({"TableName":"TABLE"})"},
@@ -155,13 +158,15 @@ class TableAccess : public ::testing::Test {
   // The body of `operation` for `table`, whose name is written as `name`.
   std::string BodyFor(std::string_view operation, const std::string& table, const std::string& name) {
     const auto& [stream, shard, iterator] = streams_[table];
-    return absl::StrReplaceAll(BodiesOfOneTable().at(operation),
-                               {{"TABLE", name},
-                                {"ARN", name.starts_with("arn:") ? name : kArnBegin + name},
-                                {"BACKUP", BackupArnOf(table)},
-                                {"STREAM", stream},
-                                {"SHARD\"", shard + "\""},
-                                {"ITERATOR", iterator}});
+    return absl::StrReplaceAll(
+        BodiesOfOneTable().at(operation),
+        {{"TABLE", name},
+         {"ARN", name.starts_with("arn:") ? name : kArnBegin + name},
+         {"BACKUP", BackupArnOf(table)},
+         {"EXPORT", absl::StrReplaceAll(BackupArnOf(table), {{"/backup/", "/export/"}})},
+         {"STREAM", stream},
+         {"SHARD\"", shard + "\""},
+         {"ITERATOR", iterator}});
   }
   // Of a backup that need not exist.
   static std::string BackupArnOf(const std::string& table) {
@@ -194,8 +199,9 @@ TEST_F(TableAccess, EveryOperationIsTested) {
     const bool tableless = std::ranges::find(kTableless, NameOf(operation)) != std::end(kTableless);
     EXPECT_NE(tableless, BodiesOfOneTable().contains(NameOf(operation))) << target;
     EXPECT_EQ(!tableless, scope == Scope::kTables || scope == Scope::kStreams) << target;
-    EXPECT_EQ(NameOf(operation) == "ListTables" || NameOf(operation) == "ListBackups",
-              scope == Scope::kTableNames)
+    EXPECT_EQ(
+        (std::set<std::string_view>{"ListTables", "ListBackups", "ListExports"}.contains(NameOf(operation))),
+        scope == Scope::kTableNames)
         << target;
   }
 }

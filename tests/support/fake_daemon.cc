@@ -59,7 +59,7 @@ v1::TableDescription DescribedAs(const v1::CreateTableRequest& request) {
 class FakeDaemon::Services {
  public:
   explicit Services(const FakeDaemon* fake)
-      : data(fake), tables(fake), backups(fake), changes(fake), admin(fake) {}
+      : data(fake), tables(fake), backups(fake), exports(fake), changes(fake), admin(fake) {}
 
   using Context = grpc::ServerContext;
 
@@ -185,6 +185,22 @@ class FakeDaemon::Services {
     const FakeDaemon* fake;
   };
 
+  struct Exports : v1::Exports::Service {
+    explicit Exports(const FakeDaemon* fake) : fake(fake) {}
+    grpc::Status ExportTableToPointInTime(Context*, const v1::ExportTableToPointInTimeRequest* q,
+                                          v1::ExportTableToPointInTimeReply* r) override {
+      return Answer(fake->export_table_to_point_in_time, q, r);
+    }
+    grpc::Status DescribeExport(Context*, const v1::DescribeExportRequest* q,
+                                v1::DescribeExportReply* r) override {
+      return Answer(fake->describe_export, q, r);
+    }
+    grpc::Status ListExports(Context*, const v1::ListExportsRequest* q, v1::ListExportsReply* r) override {
+      return Answer(fake->list_exports, q, r);
+    }
+    const FakeDaemon* fake;
+  };
+
   struct Admin : v1::Admin::Service {
     explicit Admin(const FakeDaemon* fake) : fake(fake) {}
     grpc::Status GetStatus(Context*, const v1::GetStatusRequest* q, v1::GetStatusReply* r) override {
@@ -227,6 +243,7 @@ class FakeDaemon::Services {
   Data data;
   Tables tables;
   Backups backups;
+  Exports exports;
   Changes changes;
   Admin admin;
 };
@@ -241,6 +258,7 @@ FakeDaemon::FakeDaemon(const std::string& address, std::shared_ptr<grpc::ServerC
   builder.RegisterService(&services_->data);
   builder.RegisterService(&services_->tables);
   builder.RegisterService(&services_->backups);
+  builder.RegisterService(&services_->exports);
   builder.RegisterService(&services_->changes);
   builder.RegisterService(&services_->admin);
   server_ = builder.BuildAndStart();

@@ -14,6 +14,7 @@
 #include "itemdb/v1/backups.grpc.pb.h"
 #include "itemdb/v1/changes.grpc.pb.h"
 #include "itemdb/v1/data.grpc.pb.h"
+#include "itemdb/v1/exports.grpc.pb.h"
 #include "itemdb/v1/tables.grpc.pb.h"
 
 namespace itemdb {
@@ -72,6 +73,10 @@ class FakeDaemon {
   Handler<v1::DescribeContinuousBackupsRequest, v1::DescribeContinuousBackupsReply>
       describe_continuous_backups;
   Handler<v1::UpdateContinuousBackupsRequest, v1::UpdateContinuousBackupsReply> update_continuous_backups;
+  Handler<v1::ExportTableToPointInTimeRequest, v1::ExportTableToPointInTimeReply>
+      export_table_to_point_in_time;
+  Handler<v1::DescribeExportRequest, v1::DescribeExportReply> describe_export;
+  Handler<v1::ListExportsRequest, v1::ListExportsReply> list_exports;
   Handler<v1::ReadChangesRequest, v1::ReadChangesReply> read_changes;
   Handler<v1::UndoChangesRequest, v1::UndoChangesReply> undo_changes;
   Handler<v1::GetStatusRequest, v1::GetStatusReply> get_status;

@@ -224,6 +224,51 @@ v1::TableBackup FixedTableBackup(v1::BackupStatus status) {
   return backup;
 }
 
+v1::ExportDescription FixedExport(v1::ExportStatus status) {
+  v1::ExportDescription description;
+  description.set_export_arn(
+      "arn:aws:dynamodb:local:000000000000:table/Order/export/01760000000000-0123abcd");
+  description.set_export_status(status);
+  description.set_start_time_ms(1'760'000'000'000);
+  description.set_table_id("11111111-2222-3333-4444-555555555555");
+  description.set_export_time_ms(1'760'000'000'000);
+  description.set_change_sequence(1'234);
+  description.mutable_request()->set_table_arn("arn:aws:dynamodb:local:000000000000:table/Order");
+  description.mutable_request()->set_s3_bucket("bucket");
+  description.mutable_request()->set_s3_prefix("some/where");
+  description.mutable_request()->set_client_token("token");
+  if (status == v1::EXPORT_STATUS_COMPLETED) {
+    description.set_end_time_ms(1'760'000'001'000);
+    description.set_item_count(5);
+    description.set_billed_size_bytes(678);
+    description.set_export_manifest("some/where/AWSDynamoDB/01760000000000-0123abcd/manifest-summary.json");
+  }
+  return description;
+}
+
+// There is the table Order and one export.
+void AddExports(FakeDaemon& fake) {
+  fake.export_table_to_point_in_time = [](const v1::ExportTableToPointInTimeRequest& request,
+                                          v1::ExportTableToPointInTimeReply* reply) {
+    if (!request.table_arn().ends_with("/Order")) {
+      return ErrorReply(grpc::StatusCode::NOT_FOUND, "TABLE_NOT_FOUND",
+                        "Table not found: " + request.table_arn());
+    }
+    *reply->mutable_description() = FixedExport(v1::EXPORT_STATUS_IN_PROGRESS);
+    return grpc::Status::OK;
+  };
+  fake.describe_export = [](const v1::DescribeExportRequest& request, v1::DescribeExportReply* reply) {
+    if (request.export_arn() == "arn:nothing")
+      return ErrorReply(grpc::StatusCode::INVALID_ARGUMENT, "VALIDATION", "Invalid Export ARN");
+    *reply->mutable_description() = FixedExport(v1::EXPORT_STATUS_COMPLETED);
+    return grpc::Status::OK;
+  };
+  fake.list_exports = [](const auto&, v1::ListExportsReply* reply) {
+    *reply->add_exports() = FixedExport(v1::EXPORT_STATUS_COMPLETED);
+    return grpc::Status::OK;
+  };
+}
+
 // There are the table Order and one backup.
 void AddBackups(FakeDaemon& fake) {
   fake.create_backup = [](const v1::CreateBackupRequest& request, v1::CreateBackupReply* reply) {
@@ -260,6 +305,7 @@ void AddBackups(FakeDaemon& fake) {
     reply->mutable_table()->set_table_status(v1::TABLE_STATUS_CREATING);
     return grpc::Status::OK;
   };
+  AddExports(fake);
   fake.describe_continuous_backups = [](const v1::DescribeContinuousBackupsRequest& request, auto*) {
     if (request.table_name() == "Order") return grpc::Status::OK;
     return ErrorReply(grpc::StatusCode::NOT_FOUND, "TABLE_NOT_FOUND", "Table not found: Ordr");
@@ -399,6 +445,15 @@ std::vector<Case> Cases() {
        .success = {"nightly", "Order2", "--wait"},
        .failure = {"nightly", "Order"},
        .fake = true},
+      {.command = "export start",
+       .success = {"Order", "bucket", "--prefix", "some/where", "--wait"},
+       .failure = {"Ordr", "bucket"},
+       .fake = true},
+      {.command = "export describe",
+       .success = {"arn:aws:dynamodb:local:000000000000:table/Order/export/01760000000000-0123abcd"},
+       .failure = {"arn:nothing"},
+       .fake = true},
+      {.command = "export list", .success = {"Order"}, .failure = {"Order", "bucket"}, .fake = true},
       {.command = "pitr enable",
        .success = {"Order", "--days", "7"},
        .failure = {"Order", "--days", "36"},

@@ -8,6 +8,7 @@
 #include "tools/commands/count_commands.h"
 #include "tools/commands/damage_commands.h"
 #include "tools/commands/explain_commands.h"
+#include "tools/commands/export_commands.h"
 #include "tools/commands/generate_commands.h"
 #include "tools/commands/index_commands.h"
 #include "tools/commands/item_commands.h"
@@ -44,6 +45,7 @@ void RegisterAllCommands(CommandTable& table) {
   RegisterUndoCommands(table);
   RegisterBackupCommands(table);
   RegisterTableBackupCommands(table);
+  RegisterExportCommands(table);
   RegisterDamageCommands(table);
   RegisterAuditCommands(table);
   RegisterPatternCommands(table);

@@ -36,6 +36,7 @@
 #include "itemdb/options.h"
 #include "itemdb/requests.h"
 #include "itemdb/table.h"
+#include "itemdb/table_exports.h"
 #include "itemdb/value.h"
 
 namespace itemdb {
@@ -263,6 +264,22 @@ class ITEMDB_EXPORT Client {
                                                                     CallOptions options = {}) const;
   absl::StatusOr<ContinuousBackupsResult> UpdateContinuousBackups(
       const UpdateContinuousBackupsRequest& request, CallOptions options = {}) const;
+
+  // ---- exports of tables ---- (blocking)
+
+  // Begins to export a table with point-in-time recovery into files below the daemon's --export-directory.
+  // The result is kInProgress; DescribeExport shows kCompleted or kFailed when the export has ended.
+  //
+  // NOT_FOUND (TABLE_NOT_FOUND): no such table. FAILED_PRECONDITION (POINT_IN_TIME_RECOVERY_UNAVAILABLE): its
+  // point-in-time recovery is off. OUT_OF_RANGE (INVALID_EXPORT_TIME): a time that cannot be exported.
+  // ALREADY_EXISTS (EXPORT_CONFLICT): the client token was used for another request.
+  absl::StatusOr<ExportDescription> ExportTableToPointInTime(const ExportTableToPointInTimeRequest& request,
+                                                             CallOptions options = {}) const;
+  // NOT_FOUND (EXPORT_NOT_FOUND): there is no such export of the last 90 days.
+  absl::StatusOr<ExportDescription> DescribeExport(const std::string& export_arn,
+                                                   CallOptions options = {}) const;
+  absl::StatusOr<ListExportsResult> ListExports(const ListExportsRequest& request = {},
+                                                CallOptions options = {}) const;
 
   // ---- changes and administration ---- (blocking)
 

@@ -11,6 +11,9 @@
 //   ALREADY_EXISTS       RESOURCE_IN_USE, TABLE_ALREADY_EXISTS
 //                                                   the table exists already
 //   OUT_OF_RANGE         INVALID_RESTORE_TIME       the point is outside of what can be restored
+//   NOT_FOUND            EXPORT_NOT_FOUND           no such export
+//   ALREADY_EXISTS       EXPORT_CONFLICT            the client token of an export was used for another request
+//   OUT_OF_RANGE         INVALID_EXPORT_TIME        the time cannot be exported
 //   FAILED_PRECONDITION  POINT_IN_TIME_RECOVERY_UNAVAILABLE
 //                                                   point-in-time recovery of the table is off
 //   FAILED_PRECONDITION  TABLE_IN_USE, BACKUP_IN_USE

@@ -1,8 +1,5 @@
 #include "daemon/http/api/backups.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "daemon/http/api/table_definitions.h"
 
 namespace itemdb::http::json {
@@ -24,15 +21,6 @@ absl::StatusOr<Request> ReadBackupArn(const JsonObject& object) {
   Request request;
   request.set_backup_arn(std::string(TextOf(object, "BackupArn")));
   return request;
-}
-
-// A time in seconds, which may have a fraction, as milliseconds.
-std::optional<int64_t> MillisecondsOf(const JsonObject& object, std::string_view name) {
-  constexpr double kMaxSeconds = 1e12;
-  const std::optional<JsonElement> member = MemberOf(object, name);
-  double seconds = 0;
-  if (!member.has_value() || member->get(seconds) != simdjson::SUCCESS) return std::nullopt;
-  return std::llround(std::clamp(seconds, -kMaxSeconds, kMaxSeconds) * 1'000);
 }
 
 absl::StatusOr<v1::ListBackupsRequest> ReadListBackups(const JsonObject& object) {

@@ -38,6 +38,9 @@ constexpr JsonException kExceptions[] = {
     {storage::kReasonTableInUse, 400, "TableInUseException", kInternalCode},
     {storage::kReasonBackupNotFound, 400, "BackupNotFoundException", kInternalCode},
     {storage::kReasonBackupInUse, 400, "BackupInUseException", kInternalCode},
+    {storage::kReasonExportNotFound, 400, "ExportNotFoundException", kInternalCode},
+    {storage::kReasonExportConflict, 400, "ExportConflictException", kInternalCode},
+    {storage::kReasonInvalidExportTime, 400, "InvalidExportTimeException", kInternalCode},
     // Nothing was written; clients retry after a pause.
     {storage::kReasonQueueFull, 400, "ThrottlingException", "ThrottlingError"},
     {daemon::kReasonCallsFull, 400, "ThrottlingException", "ThrottlingError"},

@@ -5,6 +5,7 @@
 
 #include "daemon/http/api/backups.h"
 #include "daemon/http/api/batches.h"
+#include "daemon/http/api/exports.h"
 #include "daemon/http/api/items.h"
 #include "daemon/http/api/query_and_scan.h"
 #include "daemon/http/api/resting_features.h"
@@ -61,7 +62,10 @@ constexpr JsonOperation kOperations[] = {
      json::RestoreTableToPointInTime},
     {"RestoreTableFromBackup", Role::kAdmin, Scope::kTables, &kRestoreTableFromBackupInput,
      json::RestoreTableFromBackup},
-    {"ListExports", Role::kRead, Scope::kNothing, &kListExportsInput, json::ListExports},
+    {"ExportTableToPointInTime", Role::kAdmin, Scope::kTables, &kExportTableToPointInTimeInput,
+     json::ExportTableToPointInTime},
+    {"DescribeExport", Role::kRead, Scope::kTables, &kDescribeExportInput, json::DescribeExport},
+    {"ListExports", Role::kRead, Scope::kTableNames, &kListExportsInput, json::ListExports},
     {"ListImports", Role::kRead, Scope::kNothing, &kListImportsInput, json::ListImports},
     {"DescribeContributorInsights", Role::kRead, Scope::kTables, &kDescribeContributorInsightsInput,
      json::DescribeContributorInsights},

@@ -1,5 +1,8 @@
 #include "daemon/http/api/request_members.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include <google/protobuf/descriptor.h>
 
 namespace itemdb::http {
@@ -37,6 +40,14 @@ bool FlagOf(const JsonObject& object, std::string_view name) {
   std::optional<JsonElement> member = MemberOf(object, name);
   bool flag = false;
   return member.has_value() && member->get(flag) == simdjson::SUCCESS && flag;
+}
+
+std::optional<int64_t> MillisecondsOf(const JsonObject& object, std::string_view name) {
+  constexpr double kMaxSeconds = 1e12;
+  const std::optional<JsonElement> member = MemberOf(object, name);
+  double seconds = 0;
+  if (!member.has_value() || member->get(seconds) != simdjson::SUCCESS) return std::nullopt;
+  return std::llround(std::clamp(seconds, -kMaxSeconds, kMaxSeconds) * 1'000);
 }
 
 std::optional<int64_t> NumberOf(const JsonObject& object, std::string_view name) {

@@ -26,6 +26,8 @@ std::string_view TextOf(const JsonElement& element);
 std::string_view TextOf(const JsonObject& object, std::string_view name);
 bool FlagOf(const JsonObject& object, std::string_view name);
 std::optional<int64_t> NumberOf(const JsonObject& object, std::string_view name);
+// A time in seconds, which may have a fraction, as milliseconds.
+std::optional<int64_t> MillisecondsOf(const JsonObject& object, std::string_view name);
 
 // Calls `each` with every object of the list `name`, until `each` returns an error.
 template <typename Each>

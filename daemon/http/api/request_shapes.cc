@@ -467,11 +467,52 @@ constexpr ShapeMember kRestoreTableToPointInTimeInputMembers[] = {
     {"UseLatestRestorableTime", &kAnyBoolean},
     {"VectorIndexOverride", &kVectors}};
 
-// ---- features that are not offered: the requests that ask whether they are on
+// ---- exports of tables
 
+// Storage checks the ARN of the table, the name of the bucket and the owner (XPT-02).
+constexpr Shape kArnText{.kind = ShapeKind::kString, .max = 1024};
+constexpr Shape kBucket{.kind = ShapeKind::kString, .max = 255};
+constexpr Shape kUpTo1024{.kind = ShapeKind::kString, .max = 1024};
+constexpr std::string_view kExportFormatValues[] = {"DYNAMODB_JSON", "ION"};
+constexpr Shape kExportFormat = OneOf(kExportFormatValues);
+constexpr std::string_view kExportTypeValues[] = {"FULL_EXPORT", "INCREMENTAL_EXPORT"};
+constexpr Shape kExportType = OneOf(kExportTypeValues);
+constexpr std::string_view kExportViewTypeValues[] = {"NEW_IMAGE", "NEW_AND_OLD_IMAGES"};
+constexpr Shape kExportViewType = OneOf(kExportViewTypeValues);
+constexpr std::string_view kBucketEncryptionValues[] = {"AES256", "KMS"};
+constexpr Shape kBucketEncryption = OneOf(kBucketEncryptionValues);
+constexpr Shape kBucketKeyId = Text(1, 2048);
+constexpr ShapeMember kIncrementalExportSpecificationMembers[] = {
+    {"ExportFromTime", &kTimestamp}, {"ExportToTime", &kTimestamp}, {"ExportViewType", &kExportViewType}};
+constexpr Shape kIncrementalExportSpecification = Structure(kIncrementalExportSpecificationMembers);
+constexpr ShapeMember kFilterSpecificationMembers[] = {
+    {"ExpressionAttributeNames", &kExpressionAttributeNameMap},
+    {"ExpressionAttributeValues", &kExpressionAttributeValueMap},
+    {"FilterExpression", &kAnyString},
+    {"KeyConditionExpression", &kAnyString},
+    {"ProjectionExpression", &kAnyString}};
+constexpr Shape kFilterSpecification = Structure(kFilterSpecificationMembers);
+constexpr ShapeMember kExportTableToPointInTimeInputMembers[] = {
+    {"ClientToken", &kAnyString},
+    {"ExportFormat", &kExportFormat},
+    {"ExportTime", &kTimestamp},
+    {"ExportType", &kExportType},
+    {"FilterSpecification", &kFilterSpecification},
+    {"IncrementalExportSpecification", &kIncrementalExportSpecification},
+    {"S3Bucket", &kBucket, true},
+    {"S3BucketOwner", &kAnyString},
+    {"S3Prefix", &kUpTo1024},
+    {"S3SseAlgorithm", &kBucketEncryption},
+    {"S3SseKmsKeyId", &kBucketKeyId},
+    {"TableArn", &kArnText, true}};
+constexpr Shape kExportArn = Text(37, 1024);
+constexpr ShapeMember kDescribeExportInputMembers[] = {{"ExportArn", &kExportArn, true}};
 constexpr Shape kUpTo25{.kind = ShapeKind::kInteger, .min = 1, .max = 25};
 constexpr ShapeMember kListExportsInputMembers[] = {
-    {"MaxResults", &kUpTo25}, {"NextToken", &kAnyString}, {"TableArn", &kTableArn}};
+    {"MaxResults", &kUpTo25}, {"NextToken", &kAnyString}, {"TableArn", &kArnText}};
+
+// ---- features that are not offered: the requests that ask whether they are on
+
 constexpr ShapeMember kListImportsInputMembers[] = {
     {"NextToken", &kAnyString}, {"PageSize", &kUpTo25}, {"TableArn", &kTableArn}};
 constexpr ShapeMember kDescribeContributorInsightsInputMembers[] = {{"IndexName", &kIndexName},
@@ -547,6 +588,8 @@ constexpr Shape kListBackupsInput = Structure(kListBackupsInputMembers);
 constexpr Shape kDeleteBackupInput = Structure(kDeleteBackupInputMembers);
 constexpr Shape kRestoreTableFromBackupInput = Structure(kRestoreTableFromBackupInputMembers);
 constexpr Shape kRestoreTableToPointInTimeInput = Structure(kRestoreTableToPointInTimeInputMembers);
+constexpr Shape kExportTableToPointInTimeInput = Structure(kExportTableToPointInTimeInputMembers);
+constexpr Shape kDescribeExportInput = Structure(kDescribeExportInputMembers);
 constexpr Shape kListExportsInput = Structure(kListExportsInputMembers);
 constexpr Shape kListImportsInput = Structure(kListImportsInputMembers);
 constexpr Shape kDescribeContributorInsightsInput = Structure(kDescribeContributorInsightsInputMembers);

@@ -92,6 +92,8 @@ extern const Shape kListBackupsInput;
 extern const Shape kDeleteBackupInput;
 extern const Shape kRestoreTableFromBackupInput;
 extern const Shape kRestoreTableToPointInTimeInput;
+extern const Shape kExportTableToPointInTimeInput;
+extern const Shape kDescribeExportInput;
 extern const Shape kListExportsInput;
 extern const Shape kListImportsInput;
 extern const Shape kDescribeContributorInsightsInput;

@@ -21,6 +21,7 @@
 #include "storage/engine/file_check.h"
 #include "storage/engine/key_rotation.h"
 #include "storage/engine/list_damage.h"
+#include "storage/imports/imports.h"
 #include "storage/indexes/background_check.h"
 #include "storage/indexes/check.h"
 #include "storage/indexes/discard.h"
@@ -49,12 +50,17 @@ Database::Database(std::unique_ptr<Engine> engine)
     : segments_(std::make_unique<ScanSegments>(*engine)),
       builds_(std::make_unique<IndexBuilds>(*engine)),
       table_backups_(std::make_unique<TableBackups>(*engine)),
+      imports_(std::make_unique<Imports>(*engine)),
       restores_(std::make_unique<TableRestores>(
           *engine,
-          [raw = engine.get(), backups = table_backups_.get()](const v1::RestoringTable& table,
-                                                               const Cancellation& cancellation) {
-            return table.source_storage_id() == 0 ? backups->OpenSource(table)
+          [this, raw = engine.get()](const v1::RestoringTable& table, const Cancellation& cancellation) {
+            if (!table.import_id().empty())
+              return imports_->OpenSource(table, restores_->directory(), cancellation);
+            return table.source_storage_id() == 0 ? table_backups_->OpenSource(table)
                                                   : OpenPointInTimeSource(*raw, table, cancellation);
+          },
+          [this](const v1::RestoringTable& table, const absl::Status& error, CommitGroup& group) {
+            imports_->AppendFailure(table, error, group);
           })),
       engine_(std::move(engine)),
       trimmer_(std::make_unique<ChangeTrimmer>(*engine_)),
@@ -79,6 +85,7 @@ Database::Database(std::unique_ptr<Engine> engine)
 }
 Database::~Database() {
   builds_->Stop();
+  imports_->Stop();
   restores_->Stop();
   table_backups_->Stop();
 }
@@ -265,6 +272,23 @@ void Database::UpdateContinuousBackups(v1::UpdateContinuousBackupsRequest reques
   storage::UpdateContinuousBackups(*engine_, std::move(request), std::move(done));
 }
 
+void Database::ImportTable(v1::ImportTableRequest request, Done<v1::ImportTableReply> done) {
+  imports_->ImportTable(std::move(request),
+                        [this, done = std::move(done)](absl::StatusOr<v1::ImportTableReply> reply) mutable {
+                          restores_->Poll();
+                          std::move(done)(std::move(reply));
+                        });
+}
+
+absl::StatusOr<v1::DescribeImportReply> Database::DescribeImport(const v1::DescribeImportRequest& request) {
+  return imports_->DescribeImport(request);
+}
+
+absl::StatusOr<v1::ListImportsReply> Database::ListImports(
+    const v1::ListImportsRequest& request, const std::function<bool(std::string_view table_name)>& shows) {
+  return imports_->ListImports(request, shows);
+}
+
 void Database::PutItem(const wire::WriteItemRequest& request, Done<wire::WriteItemReply> done,
                        CancellationPtr cancellation) {
   WriteItem(*engine_, ActionKind::kPut, request, std::move(done), std::move(cancellation));
@@ -348,6 +372,11 @@ absl::StatusOr<std::string> Database::TableOfStreamArn(std::string_view arn) {
 
 absl::StatusOr<std::string> Database::TableOfShardIterator(std::string_view iterator) {
   return storage::TableOfShardIterator(iterator);
+}
+
+absl::StatusOr<std::string> Database::TableOfImportArn(std::string_view arn) {
+  ITEMDB_ASSIGN_OR_RETURN(const ImportArn parsed, ParseImportArn(arn));
+  return std::string(parsed.table_name);
 }
 
 absl::StatusOr<std::string> Database::TableOfBackupArn(std::string_view arn) {

@@ -53,6 +53,12 @@ inline constexpr std::string_view kReasonInvalidRestoreTime = "INVALID_RESTORE_T
 inline constexpr std::string_view kReasonTableInUse = "TABLE_IN_USE";                  // FAILED_PRECONDITION
 inline constexpr std::string_view kReasonBackupNotFound = "BACKUP_NOT_FOUND";          // NOT_FOUND
 inline constexpr std::string_view kReasonBackupInUse = "BACKUP_IN_USE";                // FAILED_PRECONDITION
+// Of imports.
+inline constexpr std::string_view kReasonImportNotFound = "IMPORT_NOT_FOUND";  // NOT_FOUND
+inline constexpr std::string_view kReasonImportConflict = "IMPORT_CONFLICT";   // FAILED_PRECONDITION
+inline constexpr std::string_view kReasonNoSuchBucket = "NO_SUCH_BUCKET";      // NOT_FOUND
+// The table is being imported (IMP-05). FAILED_PRECONDITION.
+inline constexpr std::string_view kReasonContinuousBackupsUnavailable = "CONTINUOUS_BACKUPS_UNAVAILABLE";
 // Of a name that belongs to another account. The daemon refuses callers with the same reason.
 inline constexpr std::string_view kReasonAccessDenied = "ACCESS_DENIED";  // PERMISSION_DENIED
 inline constexpr std::string_view kReasonInternal = "INTERNAL";           // INTERNAL

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::string_view kTablePart = "table/";
 constexpr std::string_view kBackupPart = "/backup/";
+constexpr std::string_view kImportPart = "/import/";
 constexpr size_t kTimeDigits = 14;
 constexpr size_t kRandomDigits = 8;
 
@@ -28,7 +29,7 @@ bool IsRegion(std::string_view text) {
          std::all_of(text.begin() + static_cast<std::ptrdiff_t>(number) + 1, text.end(), IsDigit);
 }
 
-bool IsBackupId(std::string_view id) {
+bool IsIdOfTimeAndHex(std::string_view id) {
   if (id.size() != kTimeDigits + 1 + kRandomDigits || id[kTimeDigits] != '-') return false;
   const std::string_view random = id.substr(kTimeDigits + 1);
   return std::all_of(id.begin(), id.begin() + kTimeDigits, IsDigit) &&
@@ -41,6 +42,20 @@ bool IsTableName(std::string_view name) {
          std::all_of(name.begin(), name.end(), [](char c) {
            return IsDigit(c) || IsLetter(c) || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' || c == '-';
          });
+}
+
+// The colon-separated parts of an ARN; empty if it has fewer.
+std::array<std::string_view, 6> PartsOfArn(std::string_view arn) {
+  // arn : partition : service : region : account : resource
+  std::array<std::string_view, 6> parts;
+  for (size_t i = 0; i + 1 < parts.size(); ++i) {
+    const size_t end = arn.find(':');
+    if (end == std::string_view::npos) return {};
+    parts[i] = arn.substr(0, end);
+    arn.remove_prefix(end + 1);
+  }
+  parts.back() = arn;
+  return parts;
 }
 
 absl::Status InvalidArn() { return ValidationError("BAK-16", "Invalid Backup ARN"); }
@@ -62,16 +77,9 @@ std::string BackupArnOf(std::string_view table_name, std::string_view backup_id)
 }
 
 absl::StatusOr<BackupArn> ParseBackupArn(std::string_view arn) {
-  // arn : partition : service : region : account : resource
-  std::array<std::string_view, 6> parts;
-  std::string_view rest = arn;
-  for (size_t i = 0; i + 1 < parts.size(); ++i) {
-    const size_t end = rest.find(':');
-    if (end == std::string_view::npos || arn.size() > kMaxTableArnBytes) return InvalidArn();
-    parts[i] = rest.substr(0, end);
-    rest.remove_prefix(end + 1);
-  }
-  parts.back() = rest;
+  const std::array<std::string_view, 6> parts = PartsOfArn(arn);
+  const std::string_view rest = parts.back();
+  if (arn.size() > kMaxTableArnBytes) return InvalidArn();
   if (parts[0] != "arn") return InvalidArn();
   if (parts[1] != "aws" || parts[2] != "dynamodb" || !IsRegion(parts[3]))
     return ValidationError("BAK-16", "BackupArn is not valid");
@@ -84,8 +92,34 @@ absl::StatusOr<BackupArn> ParseBackupArn(std::string_view arn) {
   const BackupArn parsed{.region = parts[3],
                          .table_name = rest.substr(kTablePart.size(), backup - kTablePart.size()),
                          .backup_id = rest.substr(backup + kBackupPart.size())};
-  if (!IsTableName(parsed.table_name) || !IsBackupId(parsed.backup_id)) return InvalidArn();
+  if (!IsTableName(parsed.table_name) || !IsArnId(parsed.backup_id)) return InvalidArn();
   return parsed;
 }
+
+std::string ImportArnOf(std::string_view table_name, std::string_view import_id) {
+  return TableArn(table_name).append(kImportPart).append(import_id);
+}
+
+absl::StatusOr<ImportArn> ParseImportArn(std::string_view arn) {
+  const absl::Status invalid = ValidationError("IMP-21", "Invalid Import ARN");
+  const std::array<std::string_view, 6> parts = PartsOfArn(arn);
+  if (arn.size() > kMaxTableArnBytes || parts[0] != "arn" || parts[1] != "aws" || parts[2] != "dynamodb" ||
+      !IsRegion(parts[3]))
+    return invalid;
+  if (parts[4] != kAccount) {
+    return WithRule("IMP-21",
+                    MakeError(absl::StatusCode::kPermissionDenied, kReasonAccessDenied, "Access is denied"));
+  }
+  const std::string_view rest = parts.back();
+  const size_t import = rest.find(kImportPart);
+  if (!rest.starts_with(kTablePart) || import == std::string_view::npos) return invalid;
+  const ImportArn parsed{.region = parts[3],
+                         .table_name = rest.substr(kTablePart.size(), import - kTablePart.size()),
+                         .import_id = rest.substr(import + kImportPart.size())};
+  if (!IsTableName(parsed.table_name) || !IsArnId(parsed.import_id)) return invalid;
+  return parsed;
+}
+
+bool IsArnId(std::string_view id) { return IsIdOfTimeAndHex(id); }
 
 }  // namespace itemdb::storage

@@ -139,6 +139,42 @@ class RecordSorter::RunReader {
   std::string_view value_;
 };
 
+// Returns the records of several runs in order.
+class RecordSorter::Merger {
+ public:
+  absl::Status Open(rocksdb::Env* env, const std::vector<SortedRuns::Run>& runs) {
+    for (const SortedRuns::Run& run : runs) {
+      readers_.push_back(std::make_unique<RunReader>(run));
+      ITEMDB_RETURN_IF_ERROR(readers_.back()->Open(env));
+      if (readers_.back()->valid()) queue_.push(readers_.back().get());
+    }
+    return absl::OkStatus();
+  }
+  absl::StatusOr<bool> Next(std::string_view* key, std::string_view* value) {
+    if (current_ != nullptr) {
+      ITEMDB_RETURN_IF_ERROR(current_->Next());
+      if (current_->valid()) queue_.push(current_);
+      current_ = nullptr;
+    }
+    if (queue_.empty()) return false;
+    current_ = queue_.top();
+    queue_.pop();
+    *key = current_->key();
+    *value = current_->value();
+    return true;
+  }
+
+ private:
+  struct Greater {
+    bool operator()(const RunReader* a, const RunReader* b) const { return a->key() > b->key(); }
+  };
+
+  std::vector<std::unique_ptr<RunReader>> readers_;
+  std::priority_queue<RunReader*, std::vector<RunReader*>, Greater> queue_;
+  // The reader of the record that was returned last, which is not in the queue.
+  RunReader* current_ = nullptr;
+};
+
 RecordSorter::RecordSorter(rocksdb::Env* env, std::string path_prefix, size_t memory_bytes)
     : RecordSorter(env, std::move(path_prefix), memory_bytes, {}, nullptr) {}
 
@@ -206,9 +242,14 @@ absl::Status RecordSorter::MergeRuns() {
   RunWriter merged(env_, path_prefix_ + std::to_string(files_.next++));
   absl::Status status = merged.Open();
   if (status.ok()) {
-    status = Merge(files_.runs, [&merged](std::string_view key, std::string_view value) {
-      return merged.Add(key, value);
-    });
+    Merger merger;
+    status = merger.Open(env_, files_.runs);
+    for (std::string_view key, value; status.ok();) {
+      const absl::StatusOr<bool> has_record = merger.Next(&key, &value);
+      status = has_record.status();
+      if (!status.ok() || !*has_record) break;
+      status = merged.Add(key, value);
+    }
   }
   if (status.ok()) status = merged.Close(/*durable=*/on_runs_changed_ != nullptr);
   SortedRuns replaced = std::exchange(files_, {{merged.run()}, files_.next, files_.records});
@@ -218,35 +259,35 @@ absl::Status RecordSorter::MergeRuns() {
   return status;
 }
 
-absl::Status RecordSorter::ForEach(const Visit& visit) {
+absl::Status RecordSorter::BeginReading() {
+  reading_ = true;
   if (files_.runs.empty()) {
     SortBuffer();
-    for (const Entry& entry : entries_) ITEMDB_RETURN_IF_ERROR(visit(KeyOf(entry), ValueOf(entry)));
     return absl::OkStatus();
   }
   if (!entries_.empty()) ITEMDB_RETURN_IF_ERROR(Spill());
   buffer_ = std::string();
   entries_ = std::vector<Entry>();
-  return Merge(files_.runs, visit);
+  merger_ = std::make_unique<Merger>();
+  return merger_->Open(env_, files_.runs);
 }
 
-absl::Status RecordSorter::Merge(const std::vector<SortedRuns::Run>& runs, const Visit& visit) {
-  std::vector<std::unique_ptr<RunReader>> readers;
-  auto greater = [](const RunReader* a, const RunReader* b) { return a->key() > b->key(); };
-  std::priority_queue<RunReader*, std::vector<RunReader*>, decltype(greater)> queue(greater);
-  for (const SortedRuns::Run& run : runs) {
-    readers.push_back(std::make_unique<RunReader>(run));
-    ITEMDB_RETURN_IF_ERROR(readers.back()->Open(env_));
-    if (readers.back()->valid()) queue.push(readers.back().get());
+absl::StatusOr<bool> RecordSorter::Next(std::string_view* key, std::string_view* value) {
+  if (!reading_) ITEMDB_RETURN_IF_ERROR(BeginReading());
+  if (merger_ != nullptr) return merger_->Next(key, value);
+  if (next_entry_ == entries_.size()) return false;
+  const Entry& entry = entries_[next_entry_++];
+  *key = KeyOf(entry);
+  *value = ValueOf(entry);
+  return true;
+}
+
+absl::Status RecordSorter::ForEach(const Visit& visit) {
+  for (std::string_view key, value;;) {
+    ITEMDB_ASSIGN_OR_RETURN(const bool has_record, Next(&key, &value));
+    if (!has_record) return absl::OkStatus();
+    ITEMDB_RETURN_IF_ERROR(visit(key, value));
   }
-  while (!queue.empty()) {
-    RunReader* reader = queue.top();
-    queue.pop();
-    ITEMDB_RETURN_IF_ERROR(visit(reader->key(), reader->value()));
-    ITEMDB_RETURN_IF_ERROR(reader->Next());
-    if (reader->valid()) queue.push(reader);
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace itemdb::storage

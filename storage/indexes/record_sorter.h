@@ -52,6 +52,8 @@ class RecordSorter {
   absl::Status Add(std::string_view key, std::string_view value);
   // Visits all records. Only once, after the last Add. DATA_LOSS: a file is not as it was written.
   absl::Status ForEach(const Visit& visit);
+  // The same, one record a call: false after the last one. The record is valid until the next call.
+  absl::StatusOr<bool> Next(std::string_view* key, std::string_view* value);
 
   int64_t size() const { return size_; }
   // The destructor will not delete the files.
@@ -60,6 +62,7 @@ class RecordSorter {
  private:
   class RunReader;
   class RunWriter;
+  class Merger;
   // A record in `buffer_`.
   struct Entry {
     // The 8 bytes of the key after the common prefix of all keys in the buffer, big-endian. Most comparisons
@@ -79,8 +82,8 @@ class RecordSorter {
   absl::Status Spill();
   // Merges all files into one.
   absl::Status MergeRuns();
-  // Visits the records of `runs` in order.
-  absl::Status Merge(const std::vector<SortedRuns::Run>& runs, const Visit& visit);
+  // Ends adding: what follows is reading.
+  absl::Status BeginReading();
   void DeleteFiles(const std::vector<SortedRuns::Run>& runs);
 
   rocksdb::Env* const env_;
@@ -91,6 +94,10 @@ class RecordSorter {
   // Length of the common prefix of all keys in the buffer.
   size_t shared_ = 0;
   SortedRuns files_;
+  // While records are read: from files, or the next one in memory.
+  bool reading_ = false;
+  std::unique_ptr<Merger> merger_;
+  size_t next_entry_ = 0;
   const OnRunsChanged on_runs_changed_;
   bool keep_files_ = false;
   int64_t size_ = 0;

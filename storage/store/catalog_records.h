@@ -28,6 +28,8 @@ inline constexpr char kStreamKeyPrefix[] = "stream/";
 inline constexpr char kRestoringKeyPrefix[] = "restoring/";
 inline constexpr char kDeletedTableKeyPrefix[] = "deleted_table/";
 std::string DeletedTableKey(uint64_t storage_id);
+// Imports, by their ids (storage/schema/import_records.h).
+inline constexpr char kImportKeyPrefix[] = "import/";
 // Where a table or index is split for a parallel scan (storage/query/scan_segments.h).
 inline constexpr char kSegmentsKeyPrefix[] = "segments/";
 // Return the record of a number, and of a table definition.

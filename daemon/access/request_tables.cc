@@ -127,4 +127,12 @@ absl::Status AddTables(const v1::RestoreTableFromBackupRequest& request, Role ro
   return AddNamed(storage::Database::TableOfBackupArn(request.backup_arn()), role, uses);
 }
 
+absl::Status AddTables(const v1::DescribeImportRequest& request, Role role, std::vector<TableUse>* uses) {
+  return AddNamed(storage::Database::TableOfImportArn(request.import_arn()), role, uses);
+}
+
+absl::Status AddTables(const v1::ImportTableRequest& request, Role role, std::vector<TableUse>* uses) {
+  return AddTables(request.table_creation_parameters(), role, uses);
+}
+
 }  // namespace itemdb::daemon

@@ -29,9 +29,14 @@ struct BlockHeader {
 
 uint64_t ChecksumOf(std::string_view block) { return XXH3_64bits(block.data(), block.size()); }
 
+// Fewer records are compared by their keys.
+constexpr std::ptrdiff_t kSmallRange = 12;
+
+constexpr size_t kHeadBytes = 8;
 uint64_t HeadOf(std::string_view key) {
   uint64_t head = 0;
-  for (size_t i = 0; i < 8; ++i) head = head << 8 | (i < key.size() ? static_cast<uint8_t>(key[i]) : 0);
+  for (size_t i = 0; i < kHeadBytes; ++i)
+    head = head << 8 | (i < key.size() ? static_cast<uint8_t>(key[i]) : 0);
   return head;
 }
 
@@ -216,11 +221,31 @@ absl::Status RecordSorter::Add(std::string_view key, std::string_view value) {
   return absl::OkStatus();
 }
 
-void RecordSorter::SortBuffer() {
-  for (Entry& entry : entries_) entry.head = HeadOf(KeyOf(entry).substr(shared_));
-  std::sort(entries_.begin(), entries_.end(), [this](const Entry& a, const Entry& b) {
-    return a.head != b.head ? a.head < b.head : KeyOf(a) < KeyOf(b);
-  });
+void RecordSorter::SortBuffer() { SortRange(entries_.data(), entries_.data() + entries_.size(), shared_); }
+
+void RecordSorter::SortRange(Entry* begin, Entry* end, size_t shared) {
+  const auto by_key = [&](const Entry& a, const Entry& b) {
+    return KeyOf(a).substr(shared) < KeyOf(b).substr(shared);
+  };
+  if (end - begin < kSmallRange) return std::sort(begin, end, by_key);
+  bool all_are_longer = true;
+  for (Entry* entry = begin; entry != end; ++entry) {
+    entry->head = HeadOf(KeyOf(*entry).substr(shared));
+    all_are_longer &= entry->key_size > shared + kHeadBytes;
+  }
+  // A head does not tell the end of a key from zeros.
+  if (!all_are_longer) {
+    return std::sort(begin, end, [&](const Entry& a, const Entry& b) {
+      return a.head != b.head ? a.head < b.head : by_key(a, b);
+    });
+  }
+  std::sort(begin, end, [](const Entry& a, const Entry& b) { return a.head < b.head; });
+  while (begin != end) {
+    Entry* const same_end =
+        std::find_if(begin, end, [head = begin->head](const Entry& entry) { return entry.head != head; });
+    if (same_end - begin > 1) SortRange(begin, same_end, shared + kHeadBytes);
+    begin = same_end;
+  }
 }
 
 absl::Status RecordSorter::Spill() {

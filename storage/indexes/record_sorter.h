@@ -65,8 +65,7 @@ class RecordSorter {
   class Merger;
   // A record in `buffer_`.
   struct Entry {
-    // The 8 bytes of the key after the common prefix of all keys in the buffer, big-endian. Most comparisons
-    // need only these bytes.
+    // 8 bytes of the key after what it has in common with others, big-endian (SortRange).
     uint64_t head;
     uint64_t offset;
     uint32_t key_size;
@@ -78,6 +77,9 @@ class RecordSorter {
     return {buffer_.data() + entry.offset + entry.key_size, entry.value_size};
   }
   void SortBuffer();
+  // Sorts records whose keys have the first `shared` bytes in common: by the next 8 bytes, and then those
+  // that have these in common in the same way. Keys are of a bounded length, which bounds the recursion.
+  void SortRange(Entry* begin, Entry* end, size_t shared);
   // Writes the records in memory, sorted, into a new file.
   absl::Status Spill();
   // Merges all files into one.

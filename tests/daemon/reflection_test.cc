@@ -82,8 +82,8 @@ void ExpectReflection(Stub& stub) {
   std::vector<std::string> names;
   for (const auto& service : response.list_services_response().service()) names.push_back(service.name());
   EXPECT_THAT(names, UnorderedElementsAre("itemdb.v1.Data", "itemdb.v1.Tables", "itemdb.v1.Backups",
-                                          "itemdb.v1.Changes", "itemdb.v1.Admin", "grpc.health.v1.Health",
-                                          "grpc.reflection.v1.ServerReflection",
+                                          "itemdb.v1.Imports", "itemdb.v1.Changes", "itemdb.v1.Admin",
+                                          "grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection",
                                           "grpc.reflection.v1alpha.ServerReflection"));
   // An error does not end the stream.
   ASSERT_TRUE(stream->Write(ForSymbol("nope")) && stream->Read(&response));

@@ -28,7 +28,8 @@ using FieldPath = std::vector<const FieldDescriptor*>;
 
 bool NamesTable(const FieldDescriptor& field) {
   return field.name() == "table_name" || field.name() == "source_table_name" ||
-         field.name() == "source_table_arn" || field.name() == "statement" || field.name() == "backup_arn";
+         field.name() == "source_table_arn" || field.name() == "statement" || field.name() == "backup_arn" ||
+         field.name() == "import_arn";
 }
 
 void AddPaths(const Descriptor& message, const FieldPath& to_message, std::vector<FieldPath>* paths) {
@@ -55,6 +56,11 @@ std::string BackupArnFor(const std::string& table) {
                       std::string(storage::Database::TableNameOf(table)), "/backup/01700000000000-0123abcd");
 }
 
+std::string ImportArnFor(const std::string& table) {
+  return absl::StrCat("arn:aws:dynamodb:local:000000000000:table/",
+                      std::string(storage::Database::TableNameOf(table)), "/import/01700000000000-0123abcd");
+}
+
 // Adds to `request` a table at the end of `path`; a repeated field gets one more element. A table is restored
 // under its own name.
 void AddTable(Message* request, const FieldPath& path, const std::string& table) {
@@ -68,7 +74,8 @@ void AddTable(Message* request, const FieldPath& path, const std::string& table)
       if (const FieldDescriptor* target = message->GetDescriptor()->FindFieldByName("target_table_name"))
         reflection.SetString(message, target, table);
       reflection.SetString(message, field,
-                           field->name() == "backup_arn" ? BackupArnFor(table)
+                           field->name() == "backup_arn"   ? BackupArnFor(table)
+                           : field->name() == "import_arn" ? ImportArnFor(table)
                            : field->name() == "statement"
                                ? absl::StrCat("SELECT * FROM \"", table, "\" WHERE pk = 'p' AND sk = '1'")
                                : table);
@@ -108,6 +115,8 @@ TEST(RequestTables, AreInFieldsThatAreKnown) {
           "DescribeBackupRequest.backup_arn", "DescribeContinuousBackupsRequest.table_name",
           // ListBackups leaves out the backups of other tables.
           "ListBackupsRequest.exclusive_start_backup_arn", "ListBackupsRequest.table_name",
+          // ListImports leaves out the imports of other tables.
+          "DescribeImportRequest.import_arn", "ListImportsRequest.table_arn",
           "RestoreTableFromBackupRequest.backup_arn", "RestoreTableFromBackupRequest.target_table_name",
           "RestoreTableToPointInTimeRequest.source_table_arn",
           "RestoreTableToPointInTimeRequest.source_table_name",
@@ -202,7 +211,8 @@ TEST_F(TableAccessTest, NoMethodUsesATableThatIsNotGranted) {
     std::vector<FieldPath> paths;
     AddPaths(input, {}, &paths);
     // Without a name the request is about all tables. An empty text is neither a statement nor an ARN.
-    if (row.method == "itemdb.v1.Data/ExecuteStatement" || input.FindFieldByName("backup_arn") != nullptr) {
+    if (row.method == "itemdb.v1.Data/ExecuteStatement" || input.FindFieldByName("backup_arn") != nullptr ||
+        input.FindFieldByName("import_arn") != nullptr) {
       EXPECT_EQ(As("OPEN", row.method, empty).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
     } else {
       EXPECT_EQ(IsDenied(As("OPEN", row.method, empty)), by_table || row.scope == Scope::kDatabase);

@@ -20,6 +20,7 @@ class JsonFixture {
   JsonApi& api() { return api_; }
   daemon::CallMemory& memory() { return memory_; }
   storage::Database& database() { return *database_; }
+  const std::string& data_directory() const { return database_.options().data_directory; }
 
   // The reply of `operation`, e.g. "PutItem", which must exist.
   JsonReply Ask(const std::string& operation, std::string body, daemon::Caller caller = daemon::Caller()) {

@@ -33,7 +33,6 @@ TEST(JsonResting, AFeatureThatIsNotOfferedIsOff) {
       {"DescribeKinesisStreamingDestination", things,
        R"({"TableName":"Things","KinesisDataStreamDestinations":[]})"},
       {"ListExports", "{}", R"({"ExportSummaries":[]})"},
-      {"ListImports", R"({"PageSize":25})", R"({"ImportSummaryList":[]})"},
       {"ListContributorInsights", "{}", R"({"ContributorInsightsSummaries":[]})"},
       {"ListContributorInsights", things, R"({"ContributorInsightsSummaries":[]})"},
       {"ListGlobalTables", "{}", R"({"GlobalTables":[]})"},
@@ -73,7 +72,6 @@ TEST(JsonResting, ListsTakeNoToken) {
   JsonFixture json;
   const std::string invalid = ValidationBody("Invalid Request: Provided nextToken is invalid");
   EXPECT_EQ(json.Fail("ListExports", R"({"NextToken":"t"})"), invalid);
-  EXPECT_EQ(json.Fail("ListImports", R"({"NextToken":")" + std::string(112, 'a') + "\"}"), invalid);
   EXPECT_EQ(json.Fail("ListContributorInsights", R"({"NextToken":"t"})"), invalid);
 }
 

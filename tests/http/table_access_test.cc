@@ -26,8 +26,8 @@ constexpr char kHidden[] = "mehitabel";
 constexpr char kArnBegin[] = "arn:aws:dynamodb:local:000000000000:table/";
 
 // Request bodies, in which TABLE stands for the name of the table, ARN for its ARN, STREAM for the ARN of its
-// stream, SHARD for its shard and ITERATOR for an iterator of it, BACKUP for the ARN of a backup of it. Every
-// operation is here or in kTableless.
+// stream, SHARD for its shard and ITERATOR for an iterator of it, BACKUP for the ARN of a backup of it,
+// IMPORT for one of an import. Every operation is here or in kTableless.
 const std::map<std::string_view, std::string>& BodiesOfOneTable() {
   static const auto* const bodies = new std::map<std::string_view, std::string>{
       {"PutItem", R"({"TableName":"TABLE","Item":{"pk":{"S":"p"},"sk":{"S":"new"}}})"},
@@ -69,6 +69,12 @@ const std::map<std::string_view, std::string>& BodiesOfOneTable() {
       {"RestoreTableFromBackup", R"({"TargetTableName":"TABLE","BackupArn":"BACKUP"})"},
       {"RestoreTableToPointInTime",
        R"({"SourceTableName":"TABLE","TargetTableName":"TABLE","UseLatestRestorableTime":true})"},
+      {"ImportTable",
+       R"({"S3BucketSource":{"S3Bucket":"bucket"},"InputFormat":"CSV","TableCreationParameters":{
+        "TableName":"TABLE","BillingMode":"PAY_PER_REQUEST",
+        "AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"}],
+        "KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}]}})"},
+      {"DescribeImport", R"({"ImportArn":"IMPORT"})"},
       {"DescribeContinuousBackups", R"({"TableName":"TABLE"})"},
       {"UpdateContinuousBackups", R"({"TableName":"TABLE",
         "PointInTimeRecoverySpecification":{"PointInTimeRecoveryEnabled":false}})"},
@@ -159,6 +165,7 @@ class TableAccess : public ::testing::Test {
                                {{"TABLE", name},
                                 {"ARN", name.starts_with("arn:") ? name : kArnBegin + name},
                                 {"BACKUP", BackupArnOf(table)},
+                                {"IMPORT", kArnBegin + table + "/import/01700000000000-0123abcd"},
                                 {"STREAM", stream},
                                 {"SHARD\"", shard + "\""},
                                 {"ITERATOR", iterator}});
@@ -167,9 +174,10 @@ class TableAccess : public ::testing::Test {
   static std::string BackupArnOf(const std::string& table) {
     return kArnBegin + table + "/backup/01700000000000-0123abcd";
   }
-  // Texts that name `table`. ListStreams and the restores take no ARN.
+  // Texts that name `table`. ListStreams, ImportTable and the restores take no ARN.
   static std::vector<std::string> FormsOf(const std::string& table, std::string_view operation = "") {
-    if (operation == "ListStreams" || operation.starts_with("RestoreTable")) return {table};
+    if (operation == "ListStreams" || operation == "ImportTable" || operation.starts_with("RestoreTable"))
+      return {table};
     return {table, kArnBegin + table, "arn:a:table/arn:b:table/" + table};
   }
 
@@ -194,7 +202,8 @@ TEST_F(TableAccess, EveryOperationIsTested) {
     const bool tableless = std::ranges::find(kTableless, NameOf(operation)) != std::end(kTableless);
     EXPECT_NE(tableless, BodiesOfOneTable().contains(NameOf(operation))) << target;
     EXPECT_EQ(!tableless, scope == Scope::kTables || scope == Scope::kStreams) << target;
-    EXPECT_EQ(NameOf(operation) == "ListTables" || NameOf(operation) == "ListBackups",
+    EXPECT_EQ(NameOf(operation) == "ListTables" || NameOf(operation) == "ListBackups" ||
+                  NameOf(operation) == "ListImports",
               scope == Scope::kTableNames)
         << target;
   }

@@ -14,6 +14,7 @@
 #include "itemdb/v1/backups.grpc.pb.h"
 #include "itemdb/v1/changes.grpc.pb.h"
 #include "itemdb/v1/data.grpc.pb.h"
+#include "itemdb/v1/imports.grpc.pb.h"
 #include "itemdb/v1/tables.grpc.pb.h"
 
 namespace itemdb {
@@ -72,6 +73,9 @@ class FakeDaemon {
   Handler<v1::DescribeContinuousBackupsRequest, v1::DescribeContinuousBackupsReply>
       describe_continuous_backups;
   Handler<v1::UpdateContinuousBackupsRequest, v1::UpdateContinuousBackupsReply> update_continuous_backups;
+  Handler<v1::ImportTableRequest, v1::ImportTableReply> import_table;
+  Handler<v1::DescribeImportRequest, v1::DescribeImportReply> describe_import;
+  Handler<v1::ListImportsRequest, v1::ListImportsReply> list_imports;
   Handler<v1::ReadChangesRequest, v1::ReadChangesReply> read_changes;
   Handler<v1::GetStatusRequest, v1::GetStatusReply> get_status;
   Handler<v1::CheckDatabaseRequest, v1::CheckDatabaseReply> check_database;

@@ -9,6 +9,7 @@
 #include "tools/commands/damage_commands.h"
 #include "tools/commands/explain_commands.h"
 #include "tools/commands/generate_commands.h"
+#include "tools/commands/import_commands.h"
 #include "tools/commands/index_commands.h"
 #include "tools/commands/item_commands.h"
 #include "tools/commands/latency_commands.h"
@@ -42,6 +43,7 @@ void RegisterAllCommands(CommandTable& table) {
   RegisterAdminCommands(table);
   RegisterBackupCommands(table);
   RegisterTableBackupCommands(table);
+  RegisterImportCommands(table);
   RegisterDamageCommands(table);
   RegisterAuditCommands(table);
   RegisterPatternCommands(table);

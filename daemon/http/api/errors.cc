@@ -38,6 +38,10 @@ constexpr JsonException kExceptions[] = {
     {storage::kReasonTableInUse, 400, "TableInUseException", kInternalCode},
     {storage::kReasonBackupNotFound, 400, "BackupNotFoundException", kInternalCode},
     {storage::kReasonBackupInUse, 400, "BackupInUseException", kInternalCode},
+    {storage::kReasonContinuousBackupsUnavailable, 400, "ContinuousBackupsUnavailableException",
+     kInternalCode},
+    {storage::kReasonImportNotFound, 400, "ImportNotFoundException", kInternalCode},
+    {storage::kReasonImportConflict, 400, "ImportConflictException", kInternalCode},
     // Nothing was written; clients retry after a pause.
     {storage::kReasonQueueFull, 400, "ThrottlingException", "ThrottlingError"},
     {daemon::kReasonCallsFull, 400, "ThrottlingException", "ThrottlingError"},

@@ -5,6 +5,7 @@
 
 #include "daemon/http/api/backups.h"
 #include "daemon/http/api/batches.h"
+#include "daemon/http/api/imports.h"
 #include "daemon/http/api/items.h"
 #include "daemon/http/api/query_and_scan.h"
 #include "daemon/http/api/resting_features.h"
@@ -62,7 +63,9 @@ constexpr JsonOperation kOperations[] = {
     {"RestoreTableFromBackup", Role::kAdmin, Scope::kTables, &kRestoreTableFromBackupInput,
      json::RestoreTableFromBackup},
     {"ListExports", Role::kRead, Scope::kNothing, &kListExportsInput, json::ListExports},
-    {"ListImports", Role::kRead, Scope::kNothing, &kListImportsInput, json::ListImports},
+    {"ImportTable", Role::kAdmin, Scope::kTables, &kImportTableInput, json::ImportTable},
+    {"DescribeImport", Role::kRead, Scope::kTables, &kDescribeImportInput, json::DescribeImport},
+    {"ListImports", Role::kRead, Scope::kTableNames, &kListImportsInput, json::ListImports},
     {"DescribeContributorInsights", Role::kRead, Scope::kTables, &kDescribeContributorInsightsInput,
      json::DescribeContributorInsights},
     {"ListContributorInsights", Role::kRead, Scope::kTables, &kListContributorInsightsInput,

@@ -93,6 +93,8 @@ extern const Shape kDeleteBackupInput;
 extern const Shape kRestoreTableFromBackupInput;
 extern const Shape kRestoreTableToPointInTimeInput;
 extern const Shape kListExportsInput;
+extern const Shape kImportTableInput;
+extern const Shape kDescribeImportInput;
 extern const Shape kListImportsInput;
 extern const Shape kDescribeContributorInsightsInput;
 extern const Shape kListContributorInsightsInput;

@@ -8,7 +8,6 @@
 namespace itemdb::http::json {
 
 void ListExports(JsonCall call);
-void ListImports(JsonCall call);
 void DescribeContributorInsights(JsonCall call);
 void ListContributorInsights(JsonCall call);
 void DescribeKinesisStreamingDestination(JsonCall call);

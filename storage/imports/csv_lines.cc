@@ -1,6 +1,5 @@
 // Lines of CSV: RFC 4180 with a choice of delimiters. A cell that begins with a quote ends with one, and a
 // quote in it is written twice. A quote anywhere else is an error.
-#include <algorithm>
 #include <set>
 
 #include "storage/imports/line_parser.h"

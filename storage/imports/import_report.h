@@ -3,10 +3,12 @@
 //
 //   {"object":"data/1.json.gz","line":7,"reason":"Missing the key pk in the item"}
 //
-// `line` is missing when the error is about the whole object.
+// `line` is missing when the error is about the whole object. The file is not encrypted, so that people can
+// read it; a reason may quote a part of an item.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 

@@ -5,7 +5,6 @@
 // Ion's string and symbol are S; int, decimal and float N; a blob B; null of any type NULL. A value that has
 // no such form, such as a timestamp, makes a bad item. A line that is not Ion is a bad line.
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include "storage/base/limits.h"

@@ -19,6 +19,11 @@ absl::Status DamagedRunError(const std::string& path) {
   return DataLossError("the sorted records in " + path + " are not as they were written");
 }
 
+// The first runs are of this size: sorting in the processor's cache and merging many runs takes less time
+// than sorting few large ones. Durable runs are not, because each is synced.
+constexpr size_t kSmallRunBytes = 16 << 20;
+constexpr size_t kSmallRuns = 40;
+
 // Records are written and read in blocks of about this size, each after a BlockHeader.
 constexpr size_t kBlockBytes = 64 << 10;
 
@@ -202,7 +207,8 @@ void RecordSorter::DeleteFiles(const std::vector<SortedRuns::Run>& runs) {
 
 absl::Status RecordSorter::Add(std::string_view key, std::string_view value) {
   const size_t record_bytes = key.size() + value.size() + sizeof(Entry);
-  if (!entries_.empty() && buffer_.size() + entries_.size() * sizeof(Entry) + record_bytes > memory_bytes_)
+  const size_t memory_bytes = RunBytes();
+  if (!entries_.empty() && buffer_.size() + entries_.size() * sizeof(Entry) + record_bytes > memory_bytes)
     ITEMDB_RETURN_IF_ERROR(Spill());
   if (entries_.empty()) {
     shared_ = key.size();
@@ -213,12 +219,17 @@ absl::Status RecordSorter::Add(std::string_view key, std::string_view value) {
   }
   // Reserves address space only; pages take memory when they are used. Growing the buffer would need more
   // than twice its memory for a moment.
-  if (buffer_.capacity() < memory_bytes_) buffer_.reserve(memory_bytes_);
+  if (buffer_.capacity() < memory_bytes) buffer_.reserve(memory_bytes);
   entries_.push_back(
       {0, buffer_.size(), static_cast<uint32_t>(key.size()), static_cast<uint32_t>(value.size())});
   buffer_.append(key).append(value);
   ++size_;
   return absl::OkStatus();
+}
+
+size_t RecordSorter::RunBytes() const {
+  const bool small = files_.runs.size() < kSmallRuns && on_runs_changed_ == nullptr;
+  return small ? std::min(memory_bytes_, kSmallRunBytes) : memory_bytes_;
 }
 
 void RecordSorter::SortBuffer() { SortRange(entries_.data(), entries_.data() + entries_.size(), shared_); }

@@ -76,6 +76,8 @@ class RecordSorter {
   std::string_view ValueOf(const Entry& entry) const {
     return {buffer_.data() + entry.offset + entry.key_size, entry.value_size};
   }
+  // The memory of the run that is filled.
+  size_t RunBytes() const;
   void SortBuffer();
   // Sorts records whose keys have the first `shared` bytes in common: by the next 8 bytes, and then those
   // that have these in common in the same way. Keys are of a bounded length, which bounds the recursion.

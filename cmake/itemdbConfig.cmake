@@ -1,5 +1,5 @@
 # find_package(itemdb CONFIG) defines itemdb::client, and itemdb::testing if the libraries of the fake
-# database (RocksDB, spdlog, protobuf, OpenSSL, simdjson, zlib) are installed. With `COMPONENTS testing` it is an error if they are
+# database (RocksDB, spdlog, protobuf, OpenSSL, simdjson, zlib, zstd) are installed. With `COMPONENTS testing` it is an error if they are
 # not.
 include(CMakeFindDependencyMacro)
 find_dependency(absl CONFIG)
@@ -21,6 +21,6 @@ foreach(component ${itemdb_FIND_COMPONENTS})
   if(itemdb_FIND_REQUIRED_${component} AND NOT itemdb_${component}_FOUND)
     set(itemdb_FOUND FALSE)
     set(itemdb_NOT_FOUND_MESSAGE
-        "itemdb has no component ${component} here; there are client and, with RocksDB, spdlog, protobuf, OpenSSL, simdjson and zlib, testing")
+        "itemdb has no component ${component} here; there are client and, with RocksDB, spdlog, protobuf, OpenSSL, simdjson, zlib and zstd, testing")
   endif()
 endforeach()

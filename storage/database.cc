@@ -22,6 +22,7 @@
 #include "storage/engine/key_rotation.h"
 #include "storage/engine/list_damage.h"
 #include "storage/exports/table_exports.h"
+#include "storage/imports/imports.h"
 #include "storage/indexes/background_check.h"
 #include "storage/indexes/check.h"
 #include "storage/indexes/discard.h"
@@ -51,14 +52,20 @@ Database::Database(std::unique_ptr<Engine> engine)
     : segments_(std::make_unique<ScanSegments>(*engine)),
       builds_(std::make_unique<IndexBuilds>(*engine)),
       table_backups_(std::make_unique<TableBackups>(*engine)),
+      imports_(std::make_unique<Imports>(*engine)),
       restores_(std::make_unique<TableRestores>(
           *engine,
-          [raw = engine.get(), backups = table_backups_.get()](const v1::RestoringTable& table,
-                                                               const Cancellation& cancellation) {
-            if (table.source_storage_id() == 0) return backups->OpenSource(table);
-            auto opened = OpenPointInTimeSource(*raw, table, kPointInTimeFolder, cancellation);
-            if (!opened.ok()) return absl::StatusOr<std::unique_ptr<ItemSource>>(opened.status());
-            return absl::StatusOr<std::unique_ptr<ItemSource>>(std::move(opened->source));
+          [this, raw = engine.get()](const v1::RestoringTable& table, const Cancellation& cancellation)
+              -> absl::StatusOr<std::unique_ptr<ItemSource>> {
+            if (!table.import_id().empty())
+              return imports_->OpenSource(table, restores_->directory(), cancellation);
+            if (table.source_storage_id() == 0) return table_backups_->OpenSource(table);
+            ITEMDB_ASSIGN_OR_RETURN(PointInTime opened,
+                                    OpenPointInTimeSource(*raw, table, kPointInTimeFolder, cancellation));
+            return std::move(opened.source);
+          },
+          [this](const v1::RestoringTable& table, const absl::Status& error, CommitGroup& group) {
+            imports_->AppendFailure(table, error, group);
           })),
       exports_(std::make_unique<TableExports>(
           *engine,
@@ -93,6 +100,7 @@ Database::Database(std::unique_ptr<Engine> engine)
 Database::~Database() {
   exports_->Stop();
   builds_->Stop();
+  imports_->Stop();
   restores_->Stop();
   table_backups_->Stop();
 }
@@ -293,6 +301,23 @@ void Database::ListExports(v1::ListExportsRequest request, Done<v1::ListExportsR
   exports_->ListExports(std::move(request), std::move(shows), std::move(done));
 }
 
+void Database::ImportTable(v1::ImportTableRequest request, Done<v1::ImportTableReply> done) {
+  imports_->ImportTable(std::move(request),
+                        [this, done = std::move(done)](absl::StatusOr<v1::ImportTableReply> reply) mutable {
+                          restores_->Poll();
+                          std::move(done)(std::move(reply));
+                        });
+}
+
+absl::StatusOr<v1::DescribeImportReply> Database::DescribeImport(const v1::DescribeImportRequest& request) {
+  return imports_->DescribeImport(request);
+}
+
+absl::StatusOr<v1::ListImportsReply> Database::ListImports(
+    const v1::ListImportsRequest& request, const std::function<bool(std::string_view table_name)>& shows) {
+  return imports_->ListImports(request, shows);
+}
+
 void Database::PutItem(const wire::WriteItemRequest& request, Done<wire::WriteItemReply> done,
                        CancellationPtr cancellation) {
   WriteItem(*engine_, ActionKind::kPut, request, std::move(done), std::move(cancellation));
@@ -376,6 +401,11 @@ absl::StatusOr<std::string> Database::TableOfStreamArn(std::string_view arn) {
 
 absl::StatusOr<std::string> Database::TableOfShardIterator(std::string_view iterator) {
   return storage::TableOfShardIterator(iterator);
+}
+
+absl::StatusOr<std::string> Database::TableOfImportArn(std::string_view arn) {
+  ITEMDB_ASSIGN_OR_RETURN(const ImportArn parsed, ParseImportArn(arn));
+  return std::string(parsed.table_name);
 }
 
 absl::StatusOr<std::string> Database::TableOfBackupArn(std::string_view arn) {

@@ -27,6 +27,7 @@
 #include "itemdb/v1/backups.pb.h"
 #include "itemdb/v1/changes.pb.h"
 #include "itemdb/v1/exports.pb.h"
+#include "itemdb/v1/imports.pb.h"
 #include "itemdb/v1/tables.pb.h"
 #include "itemdb/wire/data.pb.h"
 #include "storage/api/database_figures.h"
@@ -48,6 +49,7 @@ class ChangeTrimmer;
 class Engine;
 class ExpirySweeper;
 class PinnedSnapshot;
+class Imports;
 class IndexBuilds;
 class KeyRotation;
 class ScanSegments;
@@ -128,6 +130,17 @@ class Database {
   void ListExports(v1::ListExportsRequest request, Done<v1::ListExportsReply> done,
                    std::function<bool(std::string_view table_name)> shows = nullptr);
 
+  // ---- imports ----
+
+  // As itemdb.v1.Imports says (IMP-01..24), with its errors. ImportTable is answered when the import is
+  // durable; what the end of the process interrupts begins again at the next start.
+  void ImportTable(v1::ImportTableRequest request, Done<v1::ImportTableReply> done);
+  absl::StatusOr<v1::DescribeImportReply> DescribeImport(const v1::DescribeImportRequest& request);
+  // With `shows` only imports of the tables for whose names it returns true.
+  absl::StatusOr<v1::ListImportsReply> ListImports(
+      const v1::ListImportsRequest& request,
+      const std::function<bool(std::string_view table_name)>& shows = nullptr);
+
   // ---- items ----
 
   void PutItem(const wire::WriteItemRequest& request, Done<wire::WriteItemReply> done,
@@ -198,6 +211,8 @@ class Database {
   static absl::StatusOr<std::string> TableOfBackupArn(std::string_view arn);
   // The same for the ARN of an export.
   static absl::StatusOr<std::string> TableOfExportArn(std::string_view arn);
+  // The same for an import's ARN.
+  static absl::StatusOr<std::string> TableOfImportArn(std::string_view arn);
 
   // Pins a snapshot of the current state, so that several pages can be read from one state. Dropping the
   // last pointer releases the snapshot; it must be dropped before the database. The snapshot can be read for
@@ -288,6 +303,7 @@ class Database {
   std::unique_ptr<ScanSegments> segments_;
   std::unique_ptr<IndexBuilds> builds_;
   std::unique_ptr<TableBackups> table_backups_;
+  std::unique_ptr<Imports> imports_;
   std::unique_ptr<TableRestores> restores_;
   std::unique_ptr<TableExports> exports_;
   std::unique_ptr<Engine> engine_;

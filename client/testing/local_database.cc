@@ -173,6 +173,12 @@ class TemporaryDatabase : public LocalDatabase {
         [self](const auto& wanted, auto answer) { self->database_->ListExports(wanted, std::move(answer)); });
   }
 
+  static void ListImports(TemporaryDatabase* self, const std::string& request, Done done) {
+    Answer<v1::ListImportsRequest, v1::ListImportsReply>(
+        request, std::move(done),
+        [self](const auto& wanted, auto answer) { answer(self->database_->ListImports(wanted)); });
+  }
+
   static std::map<std::string_view, Method> Methods() {
     return {
         {"/itemdb.v1.Data/PutItem", Of(&D::PutItem)},
@@ -206,6 +212,9 @@ class TemporaryDatabase : public LocalDatabase {
         {"/itemdb.v1.Backups/RestoreTableToPointInTime", Of(&D::RestoreTableToPointInTime)},
         {"/itemdb.v1.Backups/DescribeContinuousBackups", Of(&D::DescribeContinuousBackups)},
         {"/itemdb.v1.Backups/UpdateContinuousBackups", Of(&D::UpdateContinuousBackups)},
+        {"/itemdb.v1.Imports/ImportTable", Of(&D::ImportTable)},
+        {"/itemdb.v1.Imports/DescribeImport", Of(&D::DescribeImport)},
+        {"/itemdb.v1.Imports/ListImports", &TemporaryDatabase::ListImports},
         {"/itemdb.v1.Changes/ReadChanges", Of(&D::ReadChanges)},
         {"/itemdb.v1.Changes/UndoChanges", Of(&D::UndoChanges)},
         {"/itemdb.v1.Admin/CheckDatabase", Of(&D::CheckDatabase)},

@@ -137,4 +137,12 @@ absl::Status AddTables(const v1::DescribeExportRequest& request, Role role, std:
   return AddNamed(storage::Database::TableOfExportArn(request.export_arn()), role, uses);
 }
 
+absl::Status AddTables(const v1::DescribeImportRequest& request, Role role, std::vector<TableUse>* uses) {
+  return AddNamed(storage::Database::TableOfImportArn(request.import_arn()), role, uses);
+}
+
+absl::Status AddTables(const v1::ImportTableRequest& request, Role role, std::vector<TableUse>* uses) {
+  return AddTables(request.table_creation_parameters(), role, uses);
+}
+
 }  // namespace itemdb::daemon

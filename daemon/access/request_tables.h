@@ -56,6 +56,10 @@ absl::Status AddTables(const v1::ExportTableToPointInTimeRequest& request, Role 
                        std::vector<TableUse>* uses);
 absl::Status AddTables(const v1::DescribeExportRequest& request, Role role, std::vector<TableUse>* uses);
 
+// The table of an import's ARN; the table that an import makes.
+absl::Status AddTables(const v1::DescribeImportRequest& request, Role role, std::vector<TableUse>* uses);
+absl::Status AddTables(const v1::ImportTableRequest& request, Role role, std::vector<TableUse>* uses);
+
 // All other requests: those that name one table as `table_name`, and those that name none.
 template <typename Request>
 absl::Status AddTables(const Request& request, Role role, std::vector<TableUse>* uses) {

@@ -79,6 +79,18 @@ inline constexpr int kMaxWaitingBackups = 50;
 inline constexpr int kMaxUnfinishedExports = 50;
 inline constexpr int kMaxListExports = 25;
 inline constexpr int kDefaultListExports = 10;
+// Imports that run at a time (IMP-24), imports in one page of ListImports (IMP-22), characters of a prefix
+// and bytes of the key of an object, objects of one import, and lines of its report (IMP-23). All but the
+// last are the service's bounds.
+inline constexpr size_t kMaxRunningImports = 50;
+inline constexpr int kMaxListImports = 25;
+inline constexpr int kDefaultListImports = 10;
+inline constexpr size_t kMaxObjectKeyBytes = 1'024;
+inline constexpr size_t kMaxImportObjects = 50'000;
+inline constexpr int64_t kMaxReportedErrors = 10'000;
+inline constexpr int kMaxCsvColumns = 255;
+// How long imports are shown after their end.
+inline constexpr int kImportDays = 90;
 
 // Bytes of items read for one page of Query or Scan (SEM-027).
 inline constexpr size_t kMaxPageBytes = 1 << 20;

@@ -12,6 +12,7 @@ namespace {
 constexpr std::string_view kTablePart = "table/";
 constexpr std::string_view kBackupPart = "/backup/";
 constexpr std::string_view kExportPart = "/export/";
+constexpr std::string_view kImportPart = "/import/";
 constexpr size_t kTimeDigits = 14;
 constexpr size_t kRandomDigits = 8;
 
@@ -28,15 +29,6 @@ bool IsRegion(std::string_view text) {
   return number != std::string_view::npos && number >= 2 && number + 1 < text.size() && legal &&
          text.substr(0, number).find('-') != std::string_view::npos &&
          std::all_of(text.begin() + static_cast<std::ptrdiff_t>(number) + 1, text.end(), IsDigit);
-}
-
-// Of a backup or an export.
-bool IsTimedId(std::string_view id) {
-  if (id.size() != kTimeDigits + 1 + kRandomDigits || id[kTimeDigits] != '-') return false;
-  const std::string_view random = id.substr(kTimeDigits + 1);
-  return std::all_of(id.begin(), id.begin() + kTimeDigits, IsDigit) &&
-         std::all_of(random.begin(), random.end(),
-                     [](char c) { return IsDigit(c) || (c >= 'a' && c <= 'f'); });
 }
 
 bool IsTableName(std::string_view name) {
@@ -110,7 +102,7 @@ absl::StatusOr<BackupArn> ParseBackupArn(std::string_view arn) {
   const BackupArn parsed{.region = parts->region,
                          .table_name = rest.substr(kTablePart.size(), backup - kTablePart.size()),
                          .backup_id = rest.substr(backup + kBackupPart.size())};
-  if (!IsTableName(parsed.table_name) || !IsTimedId(parsed.backup_id)) return InvalidArn();
+  if (!IsTableName(parsed.table_name) || !IsArnId(parsed.backup_id)) return InvalidArn();
   return parsed;
 }
 
@@ -124,7 +116,7 @@ absl::StatusOr<ExportArn> ParseExportArn(std::string_view arn) {
   if (!rest.starts_with(kTablePart) || found == std::string_view::npos) return invalid;
   const ExportArn parsed{.table_name = rest.substr(kTablePart.size(), found - kTablePart.size()),
                          .export_id = rest.substr(found + kExportPart.size())};
-  if (!IsTableName(parsed.table_name) || !IsTimedId(parsed.export_id)) return invalid;
+  if (!IsTableName(parsed.table_name) || !IsArnId(parsed.export_id)) return invalid;
   return parsed;
 }
 
@@ -141,6 +133,33 @@ absl::StatusOr<std::string_view> ParseTableArn(std::string_view arn) {
   if (parts->region == kRegion) return name;
   return WithRule("XPT-02", MakeError(absl::StatusCode::kNotFound, kReasonTableNotFound,
                                       std::string("Table not found: ").append(arn)));
+}
+
+std::string ImportArnOf(std::string_view table_name, std::string_view import_id) {
+  return TableArn(table_name).append(kImportPart).append(import_id);
+}
+
+absl::StatusOr<ImportArn> ParseImportArn(std::string_view arn) {
+  const absl::Status invalid = ValidationError("IMP-21", "Invalid Import ARN");
+  const std::optional<ArnParts> parts = SplitArn(arn);
+  if (!parts.has_value() || !parts->IsOfService() || !IsRegion(parts->region)) return invalid;
+  if (parts->account != kAccount) return OtherAccount("IMP-21");
+  const std::string_view rest = parts->resource;
+  const size_t import = rest.find(kImportPart);
+  if (!rest.starts_with(kTablePart) || import == std::string_view::npos) return invalid;
+  const ImportArn parsed{.region = parts->region,
+                         .table_name = rest.substr(kTablePart.size(), import - kTablePart.size()),
+                         .import_id = rest.substr(import + kImportPart.size())};
+  if (!IsTableName(parsed.table_name) || !IsArnId(parsed.import_id)) return invalid;
+  return parsed;
+}
+
+bool IsArnId(std::string_view id) {
+  if (id.size() != kTimeDigits + 1 + kRandomDigits || id[kTimeDigits] != '-') return false;
+  const std::string_view random = id.substr(kTimeDigits + 1);
+  return std::all_of(id.begin(), id.begin() + kTimeDigits, IsDigit) &&
+         std::all_of(random.begin(), random.end(),
+                     [](char c) { return IsDigit(c) || (c >= 'a' && c <= 'f'); });
 }
 
 }  // namespace itemdb::storage

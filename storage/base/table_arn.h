@@ -1,4 +1,4 @@
-// ARNs of tables, their backups and exports. There is one region and one account.
+// ARNs of tables, their backups, exports and imports. There is one region and one account.
 #pragma once
 
 #include <string>
@@ -46,5 +46,22 @@ absl::StatusOr<std::string_view> ParseTableArn(std::string_view arn);
 // INVALID_ARGUMENT: `arn` is not the ARN of a backup, or names a region that cannot be one.
 // PERMISSION_DENIED: it is of another account (BAK-16). Any possible region is accepted.
 absl::StatusOr<BackupArn> ParseBackupArn(std::string_view arn);
+
+// The parts of the ARN of an import. Borrows from the text that was parsed.
+struct ImportArn {
+  std::string_view region;
+  std::string_view table_name;
+  // As the id of a backup (IMP-02), so it can be the name of a file.
+  std::string_view import_id;
+};
+
+// The ARN of the table and "/import/ID".
+std::string ImportArnOf(std::string_view table_name, std::string_view import_id);
+
+// INVALID_ARGUMENT: `arn` is not the ARN of an import. PERMISSION_DENIED: it is of another account (IMP-21).
+absl::StatusOr<ImportArn> ParseImportArn(std::string_view arn);
+
+// Whether `id` is the id of a backup, export or import.
+bool IsArnId(std::string_view id);
 
 }  // namespace itemdb::storage

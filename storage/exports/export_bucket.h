@@ -14,10 +14,8 @@
 
 namespace itemdb::storage {
 
-// The reasons of errors of a bucket, which are the failure codes of exports (XPT-12). Other errors have the
-// reason DISK_FULL or UNAVAILABLE.
-inline constexpr std::string_view kReasonNoSuchBucket = "S3NoSuchBucket";        // NOT_FOUND
-inline constexpr std::string_view kReasonBucketAccessDenied = "S3AccessDenied";  // PERMISSION_DENIED
+// The reason of an error of a bucket. Others are NO_SUCH_BUCKET, DISK_FULL and UNAVAILABLE.
+inline constexpr std::string_view kReasonBucketAccessDenied = "BUCKET_ACCESS_DENIED";  // PERMISSION_DENIED
 
 // INVALID_ARGUMENT: `key` is empty, longer than 1,024 bytes, has a zero byte, a segment longer than 255
 // bytes, or a segment that is empty, "." or "..".
@@ -36,12 +34,12 @@ class BucketFile;
 
 class ExportBucket {
  public:
-  // NOT_FOUND (S3NoSuchBucket): there is no such folder. PERMISSION_DENIED (S3AccessDenied): it is a symbolic
-  // link out of the directory, or may not be read.
+  // NOT_FOUND (NO_SUCH_BUCKET): there is no such folder. PERMISSION_DENIED (BUCKET_ACCESS_DENIED): it is a
+  // symbolic link out of the directory, or may not be read.
   static absl::StatusOr<ExportBucket> Open(const std::string& directory, const std::string& bucket);
 
   // Begins to write the object `key`. INVALID_ARGUMENT: as CheckObjectKey. PERMISSION_DENIED
-  // (S3AccessDenied): a folder above it cannot be written, or is a symbolic link out of the bucket.
+  // (BUCKET_ACCESS_DENIED): a folder above it cannot be written, or is a symbolic link out of the bucket.
   // RESOURCE_EXHAUSTED (DISK_FULL), UNAVAILABLE: errors of the file system.
   absl::StatusOr<std::unique_ptr<BucketFile>> Create(const std::string& key) const;
   // Writes a whole object. Errors as Create and BucketFile.
@@ -67,7 +65,7 @@ class BucketFile {
   BucketFile(const BucketFile&) = delete;
   BucketFile& operator=(const BucketFile&) = delete;
 
-  // RESOURCE_EXHAUSTED (DISK_FULL), PERMISSION_DENIED (S3AccessDenied), UNAVAILABLE: errors of the file
+  // RESOURCE_EXHAUSTED (DISK_FULL), PERMISSION_DENIED (BUCKET_ACCESS_DENIED), UNAVAILABLE: errors of the file
   // system.
   absl::Status Append(std::string_view bytes);
   // The object is there, whole and durable, after OK. Errors as Append.

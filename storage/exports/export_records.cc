@@ -19,7 +19,7 @@ absl::StatusOr<std::vector<v1::StoredExport>> FindExports(const ReadView& view) 
   options.snapshot = view.snapshot();
   std::vector<v1::StoredExport> exports;
   const std::string_view prefix = kExportKeyPrefix;
-  std::unique_ptr<rocksdb::Iterator> it(view.store()->db()->NewIterator(options, view.store()->catalog()));
+  std::unique_ptr<rocksdb::Iterator> it = view.store()->NewIterator(options, view.store()->catalog());
   for (it->Seek(ToSlice(prefix)); it->Valid() && it->key().starts_with(ToSlice(prefix)); it->Next()) {
     std::optional<v1::StoredExport> stored =
         DecodeCatalogMessage<v1::StoredExport>(ToView(it->key()), ToView(it->value()));

@@ -55,7 +55,8 @@ bool SharesDisk(const Engine& engine, const std::string& path) {
 // XPT-12.
 std::string FailureCodeOf(const absl::Status& status) {
   const std::string reason = ReasonOf(status);
-  return reason == kReasonNoSuchBucket || reason == kReasonBucketAccessDenied ? reason : "UNKNOWN";
+  if (reason == kReasonNoSuchBucket) return "S3NoSuchBucket";
+  return reason == kReasonBucketAccessDenied ? "S3AccessDenied" : "UNKNOWN";
 }
 
 std::string TableOf(const v1::StoredExport& stored) { return stored.table().table_name(); }

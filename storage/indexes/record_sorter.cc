@@ -19,6 +19,11 @@ absl::Status DamagedRunError(const std::string& path) {
   return DataLossError("the sorted records in " + path + " are not as they were written");
 }
 
+// The first runs are of this size: sorting in the processor's cache and merging many runs takes less time
+// than sorting few large ones. Durable runs are not, because each is synced.
+constexpr size_t kSmallRunBytes = 16 << 20;
+constexpr size_t kSmallRuns = 40;
+
 // Records are written and read in blocks of about this size, each after a BlockHeader.
 constexpr size_t kBlockBytes = 64 << 10;
 
@@ -29,9 +34,14 @@ struct BlockHeader {
 
 uint64_t ChecksumOf(std::string_view block) { return XXH3_64bits(block.data(), block.size()); }
 
+// Fewer records are compared by their keys.
+constexpr std::ptrdiff_t kSmallRange = 12;
+
+constexpr size_t kHeadBytes = 8;
 uint64_t HeadOf(std::string_view key) {
   uint64_t head = 0;
-  for (size_t i = 0; i < 8; ++i) head = head << 8 | (i < key.size() ? static_cast<uint8_t>(key[i]) : 0);
+  for (size_t i = 0; i < kHeadBytes; ++i)
+    head = head << 8 | (i < key.size() ? static_cast<uint8_t>(key[i]) : 0);
   return head;
 }
 
@@ -139,6 +149,42 @@ class RecordSorter::RunReader {
   std::string_view value_;
 };
 
+// Returns the records of several runs in order.
+class RecordSorter::Merger {
+ public:
+  absl::Status Open(rocksdb::Env* env, const std::vector<SortedRuns::Run>& runs) {
+    for (const SortedRuns::Run& run : runs) {
+      readers_.push_back(std::make_unique<RunReader>(run));
+      ITEMDB_RETURN_IF_ERROR(readers_.back()->Open(env));
+      if (readers_.back()->valid()) queue_.push(readers_.back().get());
+    }
+    return absl::OkStatus();
+  }
+  absl::StatusOr<bool> Next(std::string_view* key, std::string_view* value) {
+    if (current_ != nullptr) {
+      ITEMDB_RETURN_IF_ERROR(current_->Next());
+      if (current_->valid()) queue_.push(current_);
+      current_ = nullptr;
+    }
+    if (queue_.empty()) return false;
+    current_ = queue_.top();
+    queue_.pop();
+    *key = current_->key();
+    *value = current_->value();
+    return true;
+  }
+
+ private:
+  struct Greater {
+    bool operator()(const RunReader* a, const RunReader* b) const { return a->key() > b->key(); }
+  };
+
+  std::vector<std::unique_ptr<RunReader>> readers_;
+  std::priority_queue<RunReader*, std::vector<RunReader*>, Greater> queue_;
+  // The reader of the record that was returned last, which is not in the queue.
+  RunReader* current_ = nullptr;
+};
+
 RecordSorter::RecordSorter(rocksdb::Env* env, std::string path_prefix, size_t memory_bytes)
     : RecordSorter(env, std::move(path_prefix), memory_bytes, {}, nullptr) {}
 
@@ -161,7 +207,8 @@ void RecordSorter::DeleteFiles(const std::vector<SortedRuns::Run>& runs) {
 
 absl::Status RecordSorter::Add(std::string_view key, std::string_view value) {
   const size_t record_bytes = key.size() + value.size() + sizeof(Entry);
-  if (!entries_.empty() && buffer_.size() + entries_.size() * sizeof(Entry) + record_bytes > memory_bytes_)
+  const size_t memory_bytes = RunBytes();
+  if (!entries_.empty() && buffer_.size() + entries_.size() * sizeof(Entry) + record_bytes > memory_bytes)
     ITEMDB_RETURN_IF_ERROR(Spill());
   if (entries_.empty()) {
     shared_ = key.size();
@@ -172,7 +219,7 @@ absl::Status RecordSorter::Add(std::string_view key, std::string_view value) {
   }
   // Reserves address space only; pages take memory when they are used. Growing the buffer would need more
   // than twice its memory for a moment.
-  if (buffer_.capacity() < memory_bytes_) buffer_.reserve(memory_bytes_);
+  if (buffer_.capacity() < memory_bytes) buffer_.reserve(memory_bytes);
   entries_.push_back(
       {0, buffer_.size(), static_cast<uint32_t>(key.size()), static_cast<uint32_t>(value.size())});
   buffer_.append(key).append(value);
@@ -180,11 +227,36 @@ absl::Status RecordSorter::Add(std::string_view key, std::string_view value) {
   return absl::OkStatus();
 }
 
-void RecordSorter::SortBuffer() {
-  for (Entry& entry : entries_) entry.head = HeadOf(KeyOf(entry).substr(shared_));
-  std::sort(entries_.begin(), entries_.end(), [this](const Entry& a, const Entry& b) {
-    return a.head != b.head ? a.head < b.head : KeyOf(a) < KeyOf(b);
-  });
+size_t RecordSorter::RunBytes() const {
+  const bool small = files_.runs.size() < kSmallRuns && on_runs_changed_ == nullptr;
+  return small ? std::min(memory_bytes_, kSmallRunBytes) : memory_bytes_;
+}
+
+void RecordSorter::SortBuffer() { SortRange(entries_.data(), entries_.data() + entries_.size(), shared_); }
+
+void RecordSorter::SortRange(Entry* begin, Entry* end, size_t shared) {
+  const auto by_key = [&](const Entry& a, const Entry& b) {
+    return KeyOf(a).substr(shared) < KeyOf(b).substr(shared);
+  };
+  if (end - begin < kSmallRange) return std::sort(begin, end, by_key);
+  bool all_are_longer = true;
+  for (Entry* entry = begin; entry != end; ++entry) {
+    entry->head = HeadOf(KeyOf(*entry).substr(shared));
+    all_are_longer &= entry->key_size > shared + kHeadBytes;
+  }
+  // A head does not tell the end of a key from zeros.
+  if (!all_are_longer) {
+    return std::sort(begin, end, [&](const Entry& a, const Entry& b) {
+      return a.head != b.head ? a.head < b.head : by_key(a, b);
+    });
+  }
+  std::sort(begin, end, [](const Entry& a, const Entry& b) { return a.head < b.head; });
+  while (begin != end) {
+    Entry* const same_end =
+        std::find_if(begin, end, [head = begin->head](const Entry& entry) { return entry.head != head; });
+    if (same_end - begin > 1) SortRange(begin, same_end, shared + kHeadBytes);
+    begin = same_end;
+  }
 }
 
 absl::Status RecordSorter::Spill() {
@@ -206,9 +278,14 @@ absl::Status RecordSorter::MergeRuns() {
   RunWriter merged(env_, path_prefix_ + std::to_string(files_.next++));
   absl::Status status = merged.Open();
   if (status.ok()) {
-    status = Merge(files_.runs, [&merged](std::string_view key, std::string_view value) {
-      return merged.Add(key, value);
-    });
+    Merger merger;
+    status = merger.Open(env_, files_.runs);
+    for (std::string_view key, value; status.ok();) {
+      const absl::StatusOr<bool> has_record = merger.Next(&key, &value);
+      status = has_record.status();
+      if (!status.ok() || !*has_record) break;
+      status = merged.Add(key, value);
+    }
   }
   if (status.ok()) status = merged.Close(/*durable=*/on_runs_changed_ != nullptr);
   SortedRuns replaced = std::exchange(files_, {{merged.run()}, files_.next, files_.records});
@@ -218,35 +295,35 @@ absl::Status RecordSorter::MergeRuns() {
   return status;
 }
 
-absl::Status RecordSorter::ForEach(const Visit& visit) {
+absl::Status RecordSorter::BeginReading() {
+  reading_ = true;
   if (files_.runs.empty()) {
     SortBuffer();
-    for (const Entry& entry : entries_) ITEMDB_RETURN_IF_ERROR(visit(KeyOf(entry), ValueOf(entry)));
     return absl::OkStatus();
   }
   if (!entries_.empty()) ITEMDB_RETURN_IF_ERROR(Spill());
   buffer_ = std::string();
   entries_ = std::vector<Entry>();
-  return Merge(files_.runs, visit);
+  merger_ = std::make_unique<Merger>();
+  return merger_->Open(env_, files_.runs);
 }
 
-absl::Status RecordSorter::Merge(const std::vector<SortedRuns::Run>& runs, const Visit& visit) {
-  std::vector<std::unique_ptr<RunReader>> readers;
-  auto greater = [](const RunReader* a, const RunReader* b) { return a->key() > b->key(); };
-  std::priority_queue<RunReader*, std::vector<RunReader*>, decltype(greater)> queue(greater);
-  for (const SortedRuns::Run& run : runs) {
-    readers.push_back(std::make_unique<RunReader>(run));
-    ITEMDB_RETURN_IF_ERROR(readers.back()->Open(env_));
-    if (readers.back()->valid()) queue.push(readers.back().get());
+absl::StatusOr<bool> RecordSorter::Next(std::string_view* key, std::string_view* value) {
+  if (!reading_) ITEMDB_RETURN_IF_ERROR(BeginReading());
+  if (merger_ != nullptr) return merger_->Next(key, value);
+  if (next_entry_ == entries_.size()) return false;
+  const Entry& entry = entries_[next_entry_++];
+  *key = KeyOf(entry);
+  *value = ValueOf(entry);
+  return true;
+}
+
+absl::Status RecordSorter::ForEach(const Visit& visit) {
+  for (std::string_view key, value;;) {
+    ITEMDB_ASSIGN_OR_RETURN(const bool has_record, Next(&key, &value));
+    if (!has_record) return absl::OkStatus();
+    ITEMDB_RETURN_IF_ERROR(visit(key, value));
   }
-  while (!queue.empty()) {
-    RunReader* reader = queue.top();
-    queue.pop();
-    ITEMDB_RETURN_IF_ERROR(visit(reader->key(), reader->value()));
-    ITEMDB_RETURN_IF_ERROR(reader->Next());
-    if (reader->valid()) queue.push(reader);
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace itemdb::storage

@@ -52,6 +52,8 @@ class RecordSorter {
   absl::Status Add(std::string_view key, std::string_view value);
   // Visits all records. Only once, after the last Add. DATA_LOSS: a file is not as it was written.
   absl::Status ForEach(const Visit& visit);
+  // The same, one record a call: false after the last one. The record is valid until the next call.
+  absl::StatusOr<bool> Next(std::string_view* key, std::string_view* value);
 
   int64_t size() const { return size_; }
   // The destructor will not delete the files.
@@ -60,10 +62,10 @@ class RecordSorter {
  private:
   class RunReader;
   class RunWriter;
+  class Merger;
   // A record in `buffer_`.
   struct Entry {
-    // The 8 bytes of the key after the common prefix of all keys in the buffer, big-endian. Most comparisons
-    // need only these bytes.
+    // 8 bytes of the key after what it has in common with others, big-endian (SortRange).
     uint64_t head;
     uint64_t offset;
     uint32_t key_size;
@@ -74,13 +76,18 @@ class RecordSorter {
   std::string_view ValueOf(const Entry& entry) const {
     return {buffer_.data() + entry.offset + entry.key_size, entry.value_size};
   }
+  // The memory of the run that is filled.
+  size_t RunBytes() const;
   void SortBuffer();
+  // Sorts records whose keys have the first `shared` bytes in common: by the next 8 bytes, and then those
+  // that have these in common in the same way. Keys are of a bounded length, which bounds the recursion.
+  void SortRange(Entry* begin, Entry* end, size_t shared);
   // Writes the records in memory, sorted, into a new file.
   absl::Status Spill();
   // Merges all files into one.
   absl::Status MergeRuns();
-  // Visits the records of `runs` in order.
-  absl::Status Merge(const std::vector<SortedRuns::Run>& runs, const Visit& visit);
+  // Ends adding: what follows is reading.
+  absl::Status BeginReading();
   void DeleteFiles(const std::vector<SortedRuns::Run>& runs);
 
   rocksdb::Env* const env_;
@@ -91,6 +98,10 @@ class RecordSorter {
   // Length of the common prefix of all keys in the buffer.
   size_t shared_ = 0;
   SortedRuns files_;
+  // While records are read: from files, or the next one in memory.
+  bool reading_ = false;
+  std::unique_ptr<Merger> merger_;
+  size_t next_entry_ = 0;
   const OnRunsChanged on_runs_changed_;
   bool keep_files_ = false;
   int64_t size_ = 0;

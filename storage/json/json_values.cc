@@ -31,32 +31,6 @@ constexpr std::array<uint8_t, 256> MakeBase64Values() {
 }
 constexpr std::array<uint8_t, 256> kBase64Values = MakeBase64Values();
 
-// Decodes strictly: padding is required, white space and unused bits that are not zero are refused.
-absl::Status AppendDecodedBase64(std::string_view text, std::string* out) {
-  if (text.size() % 4 != 0) {
-    return SerializationError(
-        absl::StrCat("Base64 encoded length is expected a multiple of 4 bytes but found: ", text.size()));
-  }
-  const size_t padding = text.ends_with("==") ? 2 : text.ends_with("=") ? 1 : 0;
-  const std::string_view digits = text.substr(0, text.size() - padding);
-  uint32_t bits = 0;
-  int count = 0;
-  for (char c : digits) {
-    const uint8_t value = kBase64Values[static_cast<uint8_t>(c)];
-    if (value == 255)
-      return SerializationError(
-          "Invalid Base64 character in a binary value; allowed are A-Z, a-z, 0-9, '+' and '/'");
-    bits = bits << 6 | value;
-    count += 6;
-    if (count < 8) continue;
-    count -= 8;
-    out->push_back(static_cast<char>(bits >> count));
-    bits &= (1u << count) - 1;
-  }
-  if (bits != 0) return SerializationError("Invalid last non-pad Base64 character in a binary value");
-  return absl::OkStatus();
-}
-
 class Encoder {
  public:
   explicit Encoder(std::string* out) : out_(*out) {}
@@ -206,6 +180,31 @@ bool Encoder::List(const element& value, int depth) {
 }
 
 }  // namespace
+
+absl::Status AppendDecodedBase64(std::string_view text, std::string* out) {
+  if (text.size() % 4 != 0) {
+    return SerializationError(
+        absl::StrCat("Base64 encoded length is expected a multiple of 4 bytes but found: ", text.size()));
+  }
+  const size_t padding = text.ends_with("==") ? 2 : text.ends_with("=") ? 1 : 0;
+  const std::string_view digits = text.substr(0, text.size() - padding);
+  uint32_t bits = 0;
+  int count = 0;
+  for (char c : digits) {
+    const uint8_t value = kBase64Values[static_cast<uint8_t>(c)];
+    if (value == 255)
+      return SerializationError(
+          "Invalid Base64 character in a binary value; allowed are A-Z, a-z, 0-9, '+' and '/'");
+    bits = bits << 6 | value;
+    count += 6;
+    if (count < 8) continue;
+    count -= 8;
+    out->push_back(static_cast<char>(bits >> count));
+    bits &= (1u << count) - 1;
+  }
+  if (bits != 0) return SerializationError("Invalid last non-pad Base64 character in a binary value");
+  return absl::OkStatus();
+}
 
 absl::StatusOr<std::string> EncodeJsonItem(const simdjson::dom::object& item) {
   std::string encoded;

@@ -23,6 +23,10 @@ absl::StatusOr<std::string> EncodeJsonItem(const simdjson::dom::object& item);
 // The encoded itemdb.v1.AttributeValue of {"S": "a"}; JSON null becomes an empty value. Errors as above.
 absl::StatusOr<std::string> EncodeJsonValue(const simdjson::dom::element& value);
 
+// Appends the bytes of `text`, which is base64. Decodes strictly: padding is required, white space and unused
+// bits that are not zero are refused. INVALID_ARGUMENT, reason SERIALIZATION.
+absl::Status AppendDecodedBase64(std::string_view text, std::string* out);
+
 // A text that is not JSON or has a wrong JSON type (ERR-16).
 inline constexpr std::string_view kReasonSerialization = "SERIALIZATION";
 // INVALID_ARGUMENT with that reason.

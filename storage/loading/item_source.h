@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "storage/base/status.h"
+#include "storage/commit/commit_group.h"
 
 namespace itemdb::storage {
 
@@ -28,6 +29,9 @@ class ItemSource {
   // from item to item. What `*item` borrows from is valid until the next call. DATA_LOSS: the source is
   // damaged; items that were read before may be wrong too.
   virtual absl::StatusOr<bool> Next(Item* item) = 0;
+
+  // Appends records about the source to the commit that shows the table, after the last Next. Default: none.
+  virtual void AppendRecords(CommitGroup&) {}
 };
 
 // A table as it was after an earlier commit.

@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "rocksdb/sst_file_writer.h"
+#include "storage/base/mutex.h"
 #include "storage/indexes/index_entry.h"
 #include "storage/indexes/record_sorter.h"
+#include "storage/loading/item_writer.h"
 #include "storage/store/keyspace.h"
 #include "storage/store/rocksdb_options.h"
 #include "storage/values/stored_record.h"
@@ -24,6 +26,8 @@ constexpr uint64_t kMaxLoadedFileBytes = 64 << 20;
 constexpr auto kFullLevelInterval = std::chrono::milliseconds(20);
 // Bounds the wait: a damaged file may keep RocksDB from ever compacting level 0.
 constexpr auto kMaxFullLevelWait = std::chrono::seconds(30);
+// Indexes that are written at a time.
+constexpr size_t kMaxIndexWriters = 4;
 
 // Why a load must not go on.
 class Interrupts {
@@ -45,12 +49,16 @@ class Interrupts {
 };
 
 // Writes records, in the order of their keys, into table files of one column family, and ingests each file
-// when it is full.
+// when it is full. One file is ingested at a time: `mutex` is held meanwhile.
 class IngestedRecords {
  public:
   IngestedRecords(Store& store, rocksdb::ColumnFamilyHandle* family, std::string path_prefix,
-                  const Interrupts& interrupts)
-      : store_(store), family_(family), path_prefix_(std::move(path_prefix)), interrupts_(interrupts) {}
+                  const Interrupts& interrupts, Mutex& mutex)
+      : store_(store),
+        family_(family),
+        path_prefix_(std::move(path_prefix)),
+        interrupts_(interrupts),
+        mutex_(mutex) {}
 
   absl::Status Add(std::string_view stored_key, std::string_view record) {
     if (writer_ != nullptr && writer_->FileSize() >= kMaxLoadedFileBytes) ITEMDB_RETURN_IF_ERROR(Ingest());
@@ -71,6 +79,7 @@ class IngestedRecords {
     file_.checksum = written.file_checksum;
     file_.checksum_function = written.file_checksum_func_name;
     ITEMDB_RETURN_IF_ERROR(AwaitRoom());
+    MutexLock lock(mutex_);
     return store_.Ingest(family_, {file_});
   }
 
@@ -97,6 +106,7 @@ class IngestedRecords {
   rocksdb::ColumnFamilyHandle* const family_;
   const std::string path_prefix_;
   const Interrupts& interrupts_;
+  Mutex& mutex_;
   std::unique_ptr<rocksdb::SstFileWriter> writer_;
   SortedFile file_;
   int files_ = 0;
@@ -113,8 +123,8 @@ class Loader {
         items_done_(*items_done),
         store_(*view->store()),
         items_space_(ItemsOf(store_, table_)),
-        items_(store_, items_space_.family(), directory + "/items-", interrupts_),
-        collections_(store_, store_.stats(), directory + "/collections-", interrupts_) {
+        items_(store_, items_space_.family(), directory + "/items-", interrupts_, ingest_mutex_),
+        collections_(store_, store_.stats(), directory + "/collections-", interrupts_, ingest_mutex_) {
     loaded_.view = std::move(view);
     const size_t memory =
         engine.options().index_build_bytes * 3 / 4 / std::max<size_t>(table_.indexes.size(), 1);
@@ -129,23 +139,28 @@ class Loader {
     // power cut, another table could get these ids and records.
     ITEMDB_RETURN_IF_ERROR(engine_.SyncNow());
     ITEMDB_RETURN_IF_ERROR(interrupts_.Check());
+    ItemWriter writer([this](const ItemSource::Item& item) {
+      return items_.Add(items_space_.StoredKey(item.key),
+                        EncodeRecord(table_.storage_id, item.key, item.size, item.item));
+    });
     for (ItemSource::Item item;;) {
       ITEMDB_ASSIGN_OR_RETURN(const bool has_item, source.Next(&item));
       if (!has_item) break;
+      ITEMDB_RETURN_IF_ERROR(writer.Add(item));
       ITEMDB_RETURN_IF_ERROR(AddItem(item));
       if (++items_done_ % kItemsBetweenInterrupts == 0) ITEMDB_RETURN_IF_ERROR(interrupts_.Check());
     }
+    ITEMDB_RETURN_IF_ERROR(writer.Finish());
     ITEMDB_RETURN_IF_ERROR(items_.Ingest());
     ITEMDB_RETURN_IF_ERROR(FinishCollection());
     ITEMDB_RETURN_IF_ERROR(collections_.Ingest());
-    for (size_t i = 0; i < table_.indexes.size(); ++i) ITEMDB_RETURN_IF_ERROR(WriteIndex(i));
+    ITEMDB_RETURN_IF_ERROR(WriteIndexes());
     return std::move(loaded_);
   }
 
  private:
+  // Counts the item and makes its index entries.
   absl::Status AddItem(const ItemSource::Item& item) {
-    ITEMDB_RETURN_IF_ERROR(items_.Add(items_space_.StoredKey(item.key),
-                                      EncodeRecord(table_.storage_id, item.key, item.size, item.item)));
     Count(table_.storage_id, item.size);
     int64_t local_bytes = 0;
     for (size_t i = 0; i < table_.indexes.size(); ++i) {
@@ -180,17 +195,42 @@ class Loader {
     return collections_.Add(collection_key_, EncodeStatistics(table_.storage_id, collection_key_, size));
   }
 
-  absl::Status WriteIndex(size_t number) {
+  // Writes several indexes at a time.
+  absl::Status WriteIndexes() {
+    const size_t count = table_.indexes.size();
+    std::vector<absl::Status> statuses(count);
+    std::vector<SizeStatistics> sizes(count);
+    std::atomic<size_t> next = 0;
+    const auto write = [&] {
+      for (size_t i = next++; i < count; i = next++) {
+        statuses[i] = WriteIndex(i, &sizes[i]);
+        if (!statuses[i].ok()) next = count;
+      }
+    };
+    const size_t writers = std::min({count, kMaxIndexWriters, size_t{std::thread::hardware_concurrency()}});
+    std::vector<std::thread> threads;
+    for (size_t i = 1; i < writers; ++i) threads.emplace_back(write);
+    write();
+    for (std::thread& thread : threads) thread.join();
+    for (const absl::Status& status : statuses) ITEMDB_RETURN_IF_ERROR(status);
+    for (size_t i = 0; i < count; ++i)
+      if (sizes[i].items > 0) loaded_.size_statistics[table_.indexes[i].storage_id] = sizes[i];
+    return absl::OkStatus();
+  }
+
+  absl::Status WriteIndex(size_t number, SizeStatistics* sizes) {
     const Index& index = table_.indexes[number];
     const Keyspace space = EntriesOf(store_, index);
     IngestedRecords records(store_, space.family(),
-                            directory_ + "/index-" + std::to_string(index.storage_id) + "-", interrupts_);
+                            directory_ + "/index-" + std::to_string(index.storage_id) + "-", interrupts_,
+                            ingest_mutex_);
     int64_t seen = 0;
     ITEMDB_RETURN_IF_ERROR(
         entries_[number]->ForEach([&](std::string_view key, std::string_view value) -> absl::Status {
           uint64_t size = 0;
           (void)wire::ConsumeVarint(&value, &size);
-          Count(index.storage_id, size);
+          ++sizes->items;
+          sizes->bytes += static_cast<int64_t>(size);
           if (++seen % kItemsBetweenInterrupts == 0) ITEMDB_RETURN_IF_ERROR(interrupts_.Check());
           return records.Add(space.StoredKey(key), EncodeRecord(index.storage_id, key, size, value));
         }));
@@ -208,6 +248,7 @@ class Loader {
   const Table table_;
   const std::string& directory_;
   const Interrupts interrupts_;
+  Mutex ingest_mutex_;
   std::atomic<int64_t>& items_done_;
   Store& store_;
   const Keyspace items_space_;

@@ -34,8 +34,14 @@ absl::Status CheckRestore(const ReadView& view, const v1::RestoringTable& table)
   }
   ITEMDB_ASSIGN_OR_RETURN(const std::vector<v1::RestoringTable> others, FindRestoringTables(view));
   const std::string& backup = table.definition().restore_summary().source_backup_arn();
+  size_t restores = 0;
   for (const v1::RestoringTable& other : others) {
+    restores += other.import_id().empty() ? 1 : 0;
     if (other.definition().table_name() != name) continue;
+    if (!other.import_id().empty()) {
+      return WithRule("PIT-09", MakeError(absl::StatusCode::kFailedPrecondition, kReasonTableInUse,
+                                          "Table: " + name + " is already being imported"));
+    }
     return WithRule("PIT-09", MakeError(absl::StatusCode::kFailedPrecondition, kReasonTableInUse,
                                         "Table: " + name + " is already being restored from backup: " +
                                             other.definition().restore_summary().source_backup_arn()));
@@ -45,7 +51,7 @@ absl::Status CheckRestore(const ReadView& view, const v1::RestoringTable& table)
     return WithRule("BAK-17", MakeError(absl::StatusCode::kFailedPrecondition, kReasonBackupInUse,
                                         "Backup is being used to restore another table: " + backup));
   }
-  if (others.size() >= kMaxRestoringTables) {
+  if (restores >= kMaxRestoringTables) {
     return WithRule("PIT-19",
                     MakeError(absl::StatusCode::kResourceExhausted, kReasonLimitExceeded,
                               "Subscriber limit exceeded: Only " + std::to_string(kMaxRestoringTables) +
@@ -100,7 +106,8 @@ absl::StatusOr<v1::RestoringTable> AssignStorageIds(Engine& engine, const std::s
 }
 
 // Step 3.
-absl::Status ActivateTable(Engine& engine, const v1::RestoringTable& restored, const LoadedTable& loaded) {
+absl::Status ActivateTable(Engine& engine, const v1::RestoringTable& restored, const LoadedTable& loaded,
+                           ItemSource& source) {
   return RunDefinitionAndWait(engine, [&]() -> absl::Status {
     v1::TableDescription definition = restored.definition();
     ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
@@ -122,6 +129,7 @@ absl::Status ActivateTable(Engine& engine, const v1::RestoringTable& restored, c
     return CommitAndWait(engine,
                          [&](CommitGroup& group) {
                            DeleteRestoringTable(table->name, group);
+                           source.AppendRecords(group);
                            group.PutCatalog(kTableKeyPrefix + table->name, EncodeCatalogTable(definition));
                            for (const auto& [storage_id, size] : loaded.size_statistics)
                              group.size_statistics().Add(storage_id, size.items, size.bytes);
@@ -136,21 +144,16 @@ absl::Status ActivateTable(Engine& engine, const v1::RestoringTable& restored, c
   });
 }
 
-absl::Status UndoRestore(Engine& engine, const std::string& name) {
-  return RunDefinitionAndWait(engine, [&]() -> absl::Status {
-    ITEMDB_ASSIGN_OR_RETURN(const v1::RestoringTable table, FindAgain(engine, name));
-    const auto undo = [&](CommitGroup& group) {
-      DropRecords(table.definition(), group);
-      DeleteRestoringTable(name, group);
-      return absl::OkStatus();
-    };
-    return CommitAndWait(engine, undo, {.when_full = WhenFull::kWait, .space = WriteSpace::kFrees}).status();
-  });
-}
-
 }  // namespace
 
 absl::StatusOr<v1::TableDescription> BeginRestore(Engine& engine, v1::RestoringTable table) {
+  const auto check = [&](const ReadView& view) { return CheckRestore(view, table); };
+  return BeginTable(engine, table, check, [](const v1::RestoringTable&, CommitGroup&) {});
+}
+
+absl::StatusOr<v1::TableDescription> BeginTable(
+    Engine& engine, v1::RestoringTable table, absl::FunctionRef<absl::Status(const ReadView& view)> check,
+    absl::FunctionRef<void(const v1::RestoringTable& table, CommitGroup& group)> append) {
   v1::TableDescription* definition = table.mutable_definition();
   definition->set_table_id(NewUuid());
   definition->set_table_status(v1::TABLE_STATUS_CREATING);
@@ -159,10 +162,11 @@ absl::StatusOr<v1::TableDescription> BeginRestore(Engine& engine, v1::RestoringT
     definition->set_last_update_to_pay_per_request_time_ms(definition->creation_time_ms());
   ITEMDB_RETURN_IF_ERROR(RunDefinitionAndWait(engine, [&]() -> absl::Status {
     ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
-    ITEMDB_RETURN_IF_ERROR(CheckRestore(*view, table));
+    ITEMDB_RETURN_IF_ERROR(check(*view));
     return CommitAndWait(engine,
                          [&](CommitGroup& group) {
                            PutRestoringTable(table, group);
+                           append(table, group);
                            return absl::OkStatus();
                          })
         .status();
@@ -177,9 +181,10 @@ v1::TableDescription DescribeRestoringTable(const v1::RestoringTable& table) {
   return description;
 }
 
-TableRestores::TableRestores(Engine& engine, OpenSource open_source)
+TableRestores::TableRestores(Engine& engine, OpenSource open_source, AppendFailure append_failure)
     : engine_(engine),
       open_source_(std::move(open_source)),
+      append_failure_(std::move(append_failure)),
       directory_(engine.options().data_directory + "/restores") {}
 
 void TableRestores::Start() {
@@ -193,7 +198,8 @@ void TableRestores::Stop() {
 
 void TableRestores::Describe(v1::TableDescription* table) const {
   MutexLock lock(mutex_);
-  if (table->table_name() == current_) table->mutable_restore_summary()->set_items_restored(items_done_);
+  if (table->table_name() == current_ && table->has_restore_summary())
+    table->mutable_restore_summary()->set_items_restored(items_done_);
 }
 
 void TableRestores::Loop() {
@@ -236,7 +242,7 @@ TableRestores::Time TableRestores::RestoreAll() {
     engine_.options().log->error("restoring a table failed, and the table was removed table={} error=\"{}\"",
                                  name, MessageOf(status));
     failures_.erase(name);
-    const absl::Status undone = UndoRestore(engine_, name);
+    const absl::Status undone = Undo(name, status);
     // Otherwise the next attempt ends here again.
     if (!undone.ok()) poll_at = BackgroundThread::Clock::now() + kRetryAfter;
   }
@@ -251,12 +257,25 @@ absl::Status TableRestores::Restore(v1::RestoringTable table) {
     current_ = name;
   }
   ITEMDB_RETURN_IF_ERROR(engine_.disk_space().CheckNow());
+  (void)engine_.env()->CreateDirIfMissing(directory_);
   ITEMDB_ASSIGN_OR_RETURN(const std::unique_ptr<ItemSource> source, open_source_(table, *cancellation_));
   ITEMDB_ASSIGN_OR_RETURN(table, AssignStorageIds(engine_, name));
-  (void)engine_.env()->CreateDirIfMissing(directory_);
   ITEMDB_ASSIGN_OR_RETURN(const LoadedTable loaded, LoadTable(engine_, table.definition(), *source,
                                                               directory_, cancellation_, &items_done_));
-  return ActivateTable(engine_, table, loaded);
+  return ActivateTable(engine_, table, loaded, *source);
+}
+
+absl::Status TableRestores::Undo(const std::string& name, const absl::Status& error) {
+  return RunDefinitionAndWait(engine_, [&]() -> absl::Status {
+    ITEMDB_ASSIGN_OR_RETURN(const v1::RestoringTable table, FindAgain(engine_, name));
+    const auto undo = [&](CommitGroup& group) {
+      DropRecords(table.definition(), group);
+      DeleteRestoringTable(name, group);
+      append_failure_(table, error, group);
+      return absl::OkStatus();
+    };
+    return CommitAndWait(engine_, undo, {.when_full = WhenFull::kWait, .space = WriteSpace::kFrees}).status();
+  });
 }
 
 void TableRestores::RemoveFiles() {

@@ -1,6 +1,7 @@
 // The thread that makes tables of stored items, one after another.
 //
-//   1. BeginRestore: one commit puts a record of the new table into the catalog (schema/restoring_tables.h).
+//   1. BeginRestore or BeginTable: one commit puts a record of the new table into the catalog
+//   (schema/restoring_tables.h).
 //      From here on its name is taken, and DescribeTable shows it, CREATING.
 //   2. An attempt: one commit gives the table and its indexes new storage ids, and drops those of the attempt
 //      before, of which nobody knows what was stored. LoadTable writes all records.
@@ -19,6 +20,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "storage/base/background_thread.h"
 #include "storage/engine/engine.h"
 #include "storage/loading/item_source.h"
@@ -35,6 +37,12 @@ namespace itemdb::storage {
 // RESOURCE_EXHAUSTED (LIMIT_EXCEEDED): too many tables are being restored, or exist.
 absl::StatusOr<v1::TableDescription> BeginRestore(Engine& engine, v1::RestoringTable table);
 
+// The same for a table that is made of something else: `table` has no restore_summary, `check` decides
+// instead of the checks above, and `append` adds to the commit. Both are called with the finished definition.
+absl::StatusOr<v1::TableDescription> BeginTable(
+    Engine& engine, v1::RestoringTable table, absl::FunctionRef<absl::Status(const ReadView& view)> check,
+    absl::FunctionRef<void(const v1::RestoringTable& table, CommitGroup& group)> append);
+
 // The description of a table that is being restored, without its progress.
 v1::TableDescription DescribeRestoringTable(const v1::RestoringTable& table);
 
@@ -45,7 +53,11 @@ class TableRestores {
   using OpenSource = std::function<absl::StatusOr<std::unique_ptr<ItemSource>>(
       const v1::RestoringTable& table, const Cancellation& cancellation)>;
 
-  TableRestores(Engine& engine, OpenSource open_source);
+  // Appends to the commit that gives a table up. Its sources do so for the commit that shows it.
+  using AppendFailure =
+      std::function<void(const v1::RestoringTable& table, const absl::Status& error, CommitGroup& group)>;
+
+  TableRestores(Engine& engine, OpenSource open_source, AppendFailure append_failure);
   ~TableRestores() { Stop(); }
 
   // Starts the thread. Only once.
@@ -55,7 +67,11 @@ class TableRestores {
   // Ends the current attempt, which begins anew at the next start. The engine must still exist.
   void Stop();
 
-  // Adds the progress to the restore_summary of `table`.
+  // Where sources may keep files while a table is made. It exists while a source is opened and read; what is
+  // left in it is deleted.
+  const std::string& directory() const { return directory_; }
+
+  // Adds the progress to the restore_summary of `table`, if it has one.
   void Describe(v1::TableDescription* table) const;
 
  private:
@@ -66,10 +82,13 @@ class TableRestores {
   Time RestoreAll();
   // Steps 2 and 3.
   absl::Status Restore(v1::RestoringTable table);
+  // Gives a table up.
+  absl::Status Undo(const std::string& name, const absl::Status& error);
   void RemoveFiles();
 
   Engine& engine_;
   const OpenSource open_source_;
+  const AppendFailure append_failure_;
   const std::string directory_;
   const std::shared_ptr<Cancellation> cancellation_ = std::make_shared<Cancellation>();
   // Only for the thread: failed attempts, by table name.

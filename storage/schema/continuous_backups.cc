@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "storage/base/limits.h"
+#include "storage/schema/restoring_tables.h"
 #include "storage/schema/table_changes.h"
 
 namespace itemdb::storage {
@@ -92,6 +93,13 @@ absl::StatusOr<std::shared_ptr<const Table>> FindTableForBackups(const ReadView&
                                                                  const std::string& name) {
   absl::StatusOr<std::shared_ptr<const Table>> table = view.catalog().Find(name);
   if (!absl::IsNotFound(table.status())) return table;
+  ITEMDB_ASSIGN_OR_RETURN(const auto restoring, FindRestoringTable(view, TableNameOf(name)));
+  if (restoring.has_value() && !restoring->import_id().empty()) {
+    return WithRule("IMP-05",
+                    MakeError(absl::StatusCode::kFailedPrecondition, kReasonContinuousBackupsUnavailable,
+                              "Backups are not available while the table is being imported: " +
+                                  restoring->definition().table_name()));
+  }
   return TableNotFoundError(name);
 }
 

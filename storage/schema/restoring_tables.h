@@ -26,6 +26,9 @@ absl::StatusOr<std::optional<v1::RestoringTable>> FindRestoringTable(const ReadV
 absl::StatusOr<std::vector<v1::RestoringTable>> FindRestoringTables(const ReadView& view);
 void PutRestoringTable(const v1::RestoringTable& table, CommitGroup& group);
 void DeleteRestoringTable(std::string_view table_name, CommitGroup& group);
+// ALREADY_EXISTS (RESOURCE_IN_USE): the table of this name or ARN is being imported, so it cannot be changed
+// (IMP-05).
+absl::Status CheckNotImporting(const ReadView& view, std::string_view table);
 
 // In the order of their storage ids.
 absl::StatusOr<std::vector<v1::DeletedTable>> FindDeletedTables(const ReadView& view);

@@ -9,6 +9,7 @@ absl::StatusOr<v1::UpdateTimeToLiveReply> Update(Engine& engine, const v1::Updat
   std::shared_ptr<const Table> old_table;
   {
     ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
+    ITEMDB_RETURN_IF_ERROR(CheckNotImporting(*view, request.table_name()));
     ITEMDB_ASSIGN_OR_RETURN(old_table, view->catalog().Find(request.table_name()));
   }
   ITEMDB_ASSIGN_OR_RETURN(

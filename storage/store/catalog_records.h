@@ -30,6 +30,8 @@ inline constexpr char kDeletedTableKeyPrefix[] = "deleted_table/";
 // Exports of tables (storage/exports/export_records.h).
 inline constexpr char kExportKeyPrefix[] = "export/";
 std::string DeletedTableKey(uint64_t storage_id);
+// Imports, by their ids (storage/schema/import_records.h).
+inline constexpr char kImportKeyPrefix[] = "import/";
 // Where a table or index is split for a parallel scan (storage/query/scan_segments.h).
 inline constexpr char kSegmentsKeyPrefix[] = "segments/";
 // Return the record of a number, and of a table definition.

@@ -22,6 +22,7 @@
 #include "itemdb/v1/changes.grpc.pb.h"
 #include "itemdb/v1/data.grpc.pb.h"
 #include "itemdb/v1/exports.grpc.pb.h"
+#include "itemdb/v1/imports.grpc.pb.h"
 #include "itemdb/v1/tables.grpc.pb.h"
 #include "storage/base/limits.h"
 #include "tests/support/error_details.h"

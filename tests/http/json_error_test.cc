@@ -43,6 +43,11 @@ TEST(JsonError, EveryReasonHasItsExceptionAndHttpStatus) {
       {storage::kReasonBackupNotFound, absl::StatusCode::kNotFound, 400, service + "BackupNotFoundException"},
       {storage::kReasonBackupInUse, absl::StatusCode::kFailedPrecondition, 400,
        service + "BackupInUseException"},
+      {storage::kReasonContinuousBackupsUnavailable, absl::StatusCode::kFailedPrecondition, 400,
+       service + "ContinuousBackupsUnavailableException"},
+      {storage::kReasonImportNotFound, absl::StatusCode::kNotFound, 400, service + "ImportNotFoundException"},
+      {storage::kReasonImportConflict, absl::StatusCode::kFailedPrecondition, 400,
+       service + "ImportConflictException"},
       {storage::kReasonQueueFull, absl::StatusCode::kResourceExhausted, 400,
        "com.amazon.coral.availability#ThrottlingException"},
       {daemon::kReasonCallsFull, absl::StatusCode::kResourceExhausted, 400,
@@ -103,8 +108,7 @@ TEST(JsonError, OnlyWhatIsOfferedIsAnOperation) {
         "DynamoDB_20120810.PutItem ", "DynamoDB_20111205.PutItem", "DynamoDB_20120810.GetRecords",
         "DynamoDBStreams_20120810.PutItem", "DynamoDB_20120810.CreateGlobalTable",
         "DynamoDB_20120810.EnableKinesisStreamingDestination", "DynamoDB_20120810.PutResourcePolicy",
-        "DynamoDB_20120810.UpdateContributorInsights", "DynamoDB_20120810.ImportTable",
-        "DynamoDB_20120810.SearchVectors"}) {
+        "DynamoDB_20120810.UpdateContributorInsights", "DynamoDB_20120810.SearchVectors"}) {
     EXPECT_EQ(FindOperation(target), nullptr) << target;
   }
   const JsonOperation* put = FindOperation("DynamoDB_20120810.PutItem");

@@ -32,7 +32,6 @@ TEST(JsonResting, AFeatureThatIsNotOfferedIsOff) {
        R"({"TableName":"Things","IndexName":"Same","ContributorInsightsStatus":"DISABLED"})"},
       {"DescribeKinesisStreamingDestination", things,
        R"({"TableName":"Things","KinesisDataStreamDestinations":[]})"},
-      {"ListImports", R"({"PageSize":25})", R"({"ImportSummaryList":[]})"},
       {"ListContributorInsights", "{}", R"({"ContributorInsightsSummaries":[]})"},
       {"ListContributorInsights", things, R"({"ContributorInsightsSummaries":[]})"},
       {"ListGlobalTables", "{}", R"({"GlobalTables":[]})"},
@@ -71,7 +70,6 @@ TEST(JsonResting, OfAMissingTableNothingIsKnown) {
 TEST(JsonResting, ListsTakeNoToken) {
   JsonFixture json;
   const std::string invalid = ValidationBody("Invalid Request: Provided nextToken is invalid");
-  EXPECT_EQ(json.Fail("ListImports", R"({"NextToken":")" + std::string(112, 'a') + "\"}"), invalid);
   EXPECT_EQ(json.Fail("ListContributorInsights", R"({"NextToken":"t"})"), invalid);
 }
 

@@ -27,8 +27,8 @@ constexpr char kHidden[] = "mehitabel";
 constexpr char kArnBegin[] = "arn:aws:dynamodb:local:000000000000:table/";
 
 // Request bodies, in which TABLE stands for the name of the table, ARN for its ARN, STREAM for the ARN of its
-// stream, SHARD for its shard and ITERATOR for an iterator of it, BACKUP and EXPORT for the ARNs of a backup
-// and an export of it. Every operation is here or in kTableless.
+// stream, SHARD for its shard and ITERATOR for an iterator of it, BACKUP, EXPORT and IMPORT for the ARNs of a
+// backup, an export and an import of it. Every operation is here or in kTableless.
 const std::map<std::string_view, std::string>& BodiesOfOneTable() {
   static const auto* const bodies = new std::map<std::string_view, std::string>{
       {"PutItem", R"({"TableName":"TABLE","Item":{"pk":{"S":"p"},"sk":{"S":"new"}}})"},
@@ -70,6 +70,12 @@ const std::map<std::string_view, std::string>& BodiesOfOneTable() {
       {"RestoreTableFromBackup", R"({"TargetTableName":"TABLE","BackupArn":"BACKUP"})"},
       {"RestoreTableToPointInTime",
        R"({"SourceTableName":"TABLE","TargetTableName":"TABLE","UseLatestRestorableTime":true})"},
+      {"ImportTable",
+       R"({"S3BucketSource":{"S3Bucket":"bucket"},"InputFormat":"CSV","TableCreationParameters":{
+        "TableName":"TABLE","BillingMode":"PAY_PER_REQUEST",
+        "AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"}],
+        "KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}]}})"},
+      {"DescribeImport", R"({"ImportArn":"IMPORT"})"},
       {"DescribeContinuousBackups", R"({"TableName":"TABLE"})"},
       {"UpdateContinuousBackups", R"({"TableName":"TABLE",
         "PointInTimeRecoverySpecification":{"PointInTimeRecoveryEnabled":false}})"},
@@ -164,6 +170,7 @@ class TableAccess : public ::testing::Test {
          {"ARN", name.starts_with("arn:") ? name : kArnBegin + name},
          {"BACKUP", BackupArnOf(table)},
          {"EXPORT", absl::StrReplaceAll(BackupArnOf(table), {{"/backup/", "/export/"}})},
+         {"IMPORT", kArnBegin + table + "/import/01700000000000-0123abcd"},
          {"STREAM", stream},
          {"SHARD\"", shard + "\""},
          {"ITERATOR", iterator}});
@@ -172,9 +179,10 @@ class TableAccess : public ::testing::Test {
   static std::string BackupArnOf(const std::string& table) {
     return kArnBegin + table + "/backup/01700000000000-0123abcd";
   }
-  // Texts that name `table`. ListStreams and the restores take no ARN.
+  // Texts that name `table`. ListStreams, ImportTable and the restores take no ARN.
   static std::vector<std::string> FormsOf(const std::string& table, std::string_view operation = "") {
-    if (operation == "ListStreams" || operation.starts_with("RestoreTable")) return {table};
+    if (operation == "ListStreams" || operation == "ImportTable" || operation.starts_with("RestoreTable"))
+      return {table};
     return {table, kArnBegin + table, "arn:a:table/arn:b:table/" + table};
   }
 
@@ -199,9 +207,9 @@ TEST_F(TableAccess, EveryOperationIsTested) {
     const bool tableless = std::ranges::find(kTableless, NameOf(operation)) != std::end(kTableless);
     EXPECT_NE(tableless, BodiesOfOneTable().contains(NameOf(operation))) << target;
     EXPECT_EQ(!tableless, scope == Scope::kTables || scope == Scope::kStreams) << target;
-    EXPECT_EQ(
-        (std::set<std::string_view>{"ListTables", "ListBackups", "ListExports"}.contains(NameOf(operation))),
-        scope == Scope::kTableNames)
+    EXPECT_EQ((std::set<std::string_view>{"ListTables", "ListBackups", "ListExports", "ListImports"}.contains(
+                  NameOf(operation))),
+              scope == Scope::kTableNames)
         << target;
   }
 }

@@ -59,7 +59,7 @@ v1::TableDescription DescribedAs(const v1::CreateTableRequest& request) {
 class FakeDaemon::Services {
  public:
   explicit Services(const FakeDaemon* fake)
-      : data(fake), tables(fake), backups(fake), exports(fake), changes(fake), admin(fake) {}
+      : data(fake), tables(fake), backups(fake), exports(fake), imports(fake), changes(fake), admin(fake) {}
 
   using Context = grpc::ServerContext;
 
@@ -201,6 +201,21 @@ class FakeDaemon::Services {
     const FakeDaemon* fake;
   };
 
+  struct Imports : v1::Imports::Service {
+    explicit Imports(const FakeDaemon* fake) : fake(fake) {}
+    grpc::Status ImportTable(Context*, const v1::ImportTableRequest* q, v1::ImportTableReply* r) override {
+      return Answer(fake->import_table, q, r);
+    }
+    grpc::Status DescribeImport(Context*, const v1::DescribeImportRequest* q,
+                                v1::DescribeImportReply* r) override {
+      return Answer(fake->describe_import, q, r);
+    }
+    grpc::Status ListImports(Context*, const v1::ListImportsRequest* q, v1::ListImportsReply* r) override {
+      return Answer(fake->list_imports, q, r);
+    }
+    const FakeDaemon* fake;
+  };
+
   struct Admin : v1::Admin::Service {
     explicit Admin(const FakeDaemon* fake) : fake(fake) {}
     grpc::Status GetStatus(Context*, const v1::GetStatusRequest* q, v1::GetStatusReply* r) override {
@@ -244,6 +259,7 @@ class FakeDaemon::Services {
   Tables tables;
   Backups backups;
   Exports exports;
+  Imports imports;
   Changes changes;
   Admin admin;
 };
@@ -259,6 +275,7 @@ FakeDaemon::FakeDaemon(const std::string& address, std::shared_ptr<grpc::ServerC
   builder.RegisterService(&services_->tables);
   builder.RegisterService(&services_->backups);
   builder.RegisterService(&services_->exports);
+  builder.RegisterService(&services_->imports);
   builder.RegisterService(&services_->changes);
   builder.RegisterService(&services_->admin);
   server_ = builder.BuildAndStart();

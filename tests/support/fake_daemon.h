@@ -15,6 +15,7 @@
 #include "itemdb/v1/changes.grpc.pb.h"
 #include "itemdb/v1/data.grpc.pb.h"
 #include "itemdb/v1/exports.grpc.pb.h"
+#include "itemdb/v1/imports.grpc.pb.h"
 #include "itemdb/v1/tables.grpc.pb.h"
 
 namespace itemdb {
@@ -77,6 +78,9 @@ class FakeDaemon {
       export_table_to_point_in_time;
   Handler<v1::DescribeExportRequest, v1::DescribeExportReply> describe_export;
   Handler<v1::ListExportsRequest, v1::ListExportsReply> list_exports;
+  Handler<v1::ImportTableRequest, v1::ImportTableReply> import_table;
+  Handler<v1::DescribeImportRequest, v1::DescribeImportReply> describe_import;
+  Handler<v1::ListImportsRequest, v1::ListImportsReply> list_imports;
   Handler<v1::ReadChangesRequest, v1::ReadChangesReply> read_changes;
   Handler<v1::UndoChangesRequest, v1::UndoChangesReply> undo_changes;
   Handler<v1::GetStatusRequest, v1::GetStatusReply> get_status;

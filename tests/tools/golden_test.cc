@@ -347,6 +347,41 @@ void AddUndo(FakeDaemon& fake) {
   };
 }
 
+v1::ImportDescription FixedImport(v1::ImportStatus status) {
+  v1::ImportDescription import;
+  import.set_import_arn("arn:aws:dynamodb:local:000000000000:table/books/import/01760000000000-0123abcd");
+  import.set_import_status(status);
+  import.set_table_arn("arn:aws:dynamodb:local:000000000000:table/books");
+  import.set_table_id("0123");
+  import.set_client_token("token");
+  import.mutable_s3_bucket_source()->set_s3_bucket("library");
+  import.set_input_format(v1::INPUT_FORMAT_DYNAMODB_JSON);
+  import.set_input_compression_type(v1::INPUT_COMPRESSION_TYPE_NONE);
+  import.set_start_time_ms(1'760'000'000'000);
+  if (status == v1::IMPORT_STATUS_IN_PROGRESS) return import;
+  import.set_end_time_ms(1'760'000'001'000);
+  import.set_processed_size_bytes(123'456);
+  import.set_processed_item_count(1'000);
+  import.set_imported_item_count(1'000);
+  return import;
+}
+
+// There is one import, of the table books.
+void AddImports(FakeDaemon& fake) {
+  fake.import_table = [](const auto&, v1::ImportTableReply* reply) {
+    *reply->mutable_import() = FixedImport(v1::IMPORT_STATUS_IN_PROGRESS);
+    return grpc::Status::OK;
+  };
+  fake.describe_import = [](const auto&, v1::DescribeImportReply* reply) {
+    *reply->mutable_import() = FixedImport(v1::IMPORT_STATUS_COMPLETED);
+    return grpc::Status::OK;
+  };
+  fake.list_imports = [](const v1::ListImportsRequest& request, v1::ListImportsReply* reply) {
+    if (request.table_arn() != "papers") *reply->add_imports() = FixedImport(v1::IMPORT_STATUS_COMPLETED);
+    return grpc::Status::OK;
+  };
+}
+
 // A file of items, and one of the change log.
 grpc::Status FixedDamage(const v1::ListDamageRequest&, v1::ListDamageReply* reply) {
   v1::DamagedFile* file = reply->add_files();
@@ -454,6 +489,13 @@ std::vector<Case> Cases() {
        .failure = {"arn:nothing"},
        .fake = true},
       {.command = "export list", .success = {"Order"}, .failure = {"Order", "bucket"}, .fake = true},
+      {.command = "import start",
+       .success = {"-f", "-", "library", "--wait"},
+       .failure = {"-f", "-", "library", "--delimiter", ";"},
+       .input = kBooksDocument,
+       .fake = true},
+      {.command = "import describe", .success = {"books"}, .failure = {"papers"}, .fake = true},
+      {.command = "import list", .success = {}, .failure = {"books", "library"}, .fake = true},
       {.command = "pitr enable",
        .success = {"Order", "--days", "7"},
        .failure = {"Order", "--days", "36"},
@@ -665,6 +707,7 @@ std::string Transcript(const Case& each, const RealDaemon* shared) {
       fake.describe_time_to_live = FixedTimeToLive;
       AddBackups(fake);
       AddUndo(fake);
+      AddImports(fake);
       fake.update_time_to_live = [&fake](const v1::UpdateTimeToLiveRequest& request, auto*) {
         if (!request.time_to_live_specification().enabled())
           fake.describe_time_to_live = [](const auto&, auto*) { return grpc::Status::OK; };

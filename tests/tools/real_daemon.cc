@@ -26,7 +26,9 @@ constexpr char kMusicDocument[] = R"({
 }  // namespace
 
 RealDaemon::RealDaemon() {
-  const absl::Status started = daemon_.Start({"--audit-log", directory() + "/audit.jsonl"});
+  std::filesystem::create_directories(directory() + "/exports/library");
+  const absl::Status started = daemon_.Start(
+      {"--audit-log", directory() + "/audit.jsonl", "--export-directory", directory() + "/exports"});
   EXPECT_TRUE(started.ok()) << started;
   std::ofstream(directory() + "/books.json") << kBooksDocument;
   std::filesystem::create_directory_symlink(testing::SourcePath("examples"), directory() + "/examples");

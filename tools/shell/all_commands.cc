@@ -10,6 +10,7 @@
 #include "tools/commands/explain_commands.h"
 #include "tools/commands/export_commands.h"
 #include "tools/commands/generate_commands.h"
+#include "tools/commands/import_commands.h"
 #include "tools/commands/index_commands.h"
 #include "tools/commands/item_commands.h"
 #include "tools/commands/latency_commands.h"
@@ -46,6 +47,7 @@ void RegisterAllCommands(CommandTable& table) {
   RegisterBackupCommands(table);
   RegisterTableBackupCommands(table);
   RegisterExportCommands(table);
+  RegisterImportCommands(table);
   RegisterDamageCommands(table);
   RegisterAuditCommands(table);
   RegisterPatternCommands(table);

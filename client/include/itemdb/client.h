@@ -32,6 +32,7 @@
 #include "itemdb/backups.h"
 #include "itemdb/errors.h"
 #include "itemdb/export.h"
+#include "itemdb/imports.h"
 #include "itemdb/item_range.h"
 #include "itemdb/options.h"
 #include "itemdb/requests.h"
@@ -279,6 +280,21 @@ class ITEMDB_EXPORT Client {
   absl::StatusOr<ExportDescription> DescribeExport(const std::string& export_arn,
                                                    CallOptions options = {}) const;
   absl::StatusOr<ListExportsResult> ListExports(const ListExportsRequest& request = {},
+                                                CallOptions options = {}) const;
+
+  // ---- imports ---- (blocking)
+
+  // Makes a new table of files in DynamoDB's JSON, Ion or CSV, which are in a folder of the daemon's export
+  // directory. The result is kInProgress; DescribeImport shows when the import has ended. The table is
+  // kCreating until then. ALREADY_EXISTS (RESOURCE_IN_USE): there is a table of this name, or it is being
+  // made. FAILED_PRECONDITION (IMPORT_CONFLICT): an import with this client token runs and has other
+  // parameters.
+  absl::StatusOr<ImportDescription> ImportTable(const ImportTableRequest& request,
+                                                CallOptions options = {}) const;
+  // NOT_FOUND (IMPORT_NOT_FOUND): there is no such import, or it ended more than 90 days ago.
+  absl::StatusOr<ImportDescription> DescribeImport(const std::string& import_arn,
+                                                   CallOptions options = {}) const;
+  absl::StatusOr<ListImportsResult> ListImports(const ListImportsRequest& request = {},
                                                 CallOptions options = {}) const;
 
   // ---- changes and administration ---- (blocking)

@@ -8,6 +8,7 @@
 //   NOT_FOUND            RESOURCE_NOT_FOUND         no such table or index
 //   NOT_FOUND            TABLE_NOT_FOUND, BACKUP_NOT_FOUND
 //                                                   the same, of an operation on backups of tables
+//   NOT_FOUND            IMPORT_NOT_FOUND           no such import
 //   ALREADY_EXISTS       RESOURCE_IN_USE, TABLE_ALREADY_EXISTS
 //                                                   the table exists already
 //   OUT_OF_RANGE         INVALID_RESTORE_TIME       the point is outside of what can be restored
@@ -19,6 +20,9 @@
 //   FAILED_PRECONDITION  TABLE_IN_USE, BACKUP_IN_USE
 //                                                   the table is being restored, or is restored from the
 //                                                   backup
+//   FAILED_PRECONDITION  IMPORT_CONFLICT            an import with the same client token has other parameters
+//   FAILED_PRECONDITION  CONTINUOUS_BACKUPS_UNAVAILABLE
+//                                                   the table is being imported
 //   FAILED_PRECONDITION  CONDITIONAL_CHECK_FAILED   the condition was false; see ConditionFailedItem()
 //   FAILED_PRECONDITION  TRANSACTION_CANCELLED      nothing was applied; see CancellationReasons()
 //   RESOURCE_EXHAUSTED   QUEUE_FULL, DISK_FULL, ... nothing was applied; see RetryAfterOf()

@@ -41,6 +41,10 @@ constexpr JsonException kExceptions[] = {
     {storage::kReasonExportNotFound, 400, "ExportNotFoundException", kInternalCode},
     {storage::kReasonExportConflict, 400, "ExportConflictException", kInternalCode},
     {storage::kReasonInvalidExportTime, 400, "InvalidExportTimeException", kInternalCode},
+    {storage::kReasonContinuousBackupsUnavailable, 400, "ContinuousBackupsUnavailableException",
+     kInternalCode},
+    {storage::kReasonImportNotFound, 400, "ImportNotFoundException", kInternalCode},
+    {storage::kReasonImportConflict, 400, "ImportConflictException", kInternalCode},
     // Nothing was written; clients retry after a pause.
     {storage::kReasonQueueFull, 400, "ThrottlingException", "ThrottlingError"},
     {daemon::kReasonCallsFull, 400, "ThrottlingException", "ThrottlingError"},

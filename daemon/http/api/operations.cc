@@ -6,6 +6,7 @@
 #include "daemon/http/api/backups.h"
 #include "daemon/http/api/batches.h"
 #include "daemon/http/api/exports.h"
+#include "daemon/http/api/imports.h"
 #include "daemon/http/api/items.h"
 #include "daemon/http/api/query_and_scan.h"
 #include "daemon/http/api/resting_features.h"
@@ -66,7 +67,9 @@ constexpr JsonOperation kOperations[] = {
      json::ExportTableToPointInTime},
     {"DescribeExport", Role::kRead, Scope::kTables, &kDescribeExportInput, json::DescribeExport},
     {"ListExports", Role::kRead, Scope::kTableNames, &kListExportsInput, json::ListExports},
-    {"ListImports", Role::kRead, Scope::kNothing, &kListImportsInput, json::ListImports},
+    {"ImportTable", Role::kAdmin, Scope::kTables, &kImportTableInput, json::ImportTable},
+    {"DescribeImport", Role::kRead, Scope::kTables, &kDescribeImportInput, json::DescribeImport},
+    {"ListImports", Role::kRead, Scope::kTableNames, &kListImportsInput, json::ListImports},
     {"DescribeContributorInsights", Role::kRead, Scope::kTables, &kDescribeContributorInsightsInput,
      json::DescribeContributorInsights},
     {"ListContributorInsights", Role::kRead, Scope::kTables, &kListContributorInsightsInput,

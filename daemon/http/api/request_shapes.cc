@@ -511,10 +511,47 @@ constexpr Shape kUpTo25{.kind = ShapeKind::kInteger, .min = 1, .max = 25};
 constexpr ShapeMember kListExportsInputMembers[] = {
     {"MaxResults", &kUpTo25}, {"NextToken", &kAnyString}, {"TableArn", &kArnText}};
 
-// ---- features that are not offered: the requests that ask whether they are on
+// ---- imports. Storage checks bucket, prefix, delimiter and token.
 
+constexpr ShapeMember kS3BucketSourceMembers[] = {
+    {"S3Bucket", &kAnyString, true}, {"S3BucketOwner", &kAnyString}, {"S3KeyPrefix", &kAnyString}};
+constexpr Shape kS3BucketSource = Structure(kS3BucketSourceMembers);
+constexpr std::string_view kInputFormatValues[] = {"DYNAMODB_JSON", "ION", "CSV"};
+constexpr Shape kInputFormat = OneOf(kInputFormatValues);
+constexpr std::string_view kInputCompressionTypeValues[] = {"GZIP", "ZSTD", "NONE"};
+constexpr Shape kInputCompressionType = OneOf(kInputCompressionTypeValues);
+constexpr Shape kCsvDelimiter = Text(1, 1);
+constexpr Shape kCsvHeader = Text(1, 65'536);
+constexpr Shape kCsvHeaderList = ListOf(&kCsvHeader, 1, 255);
+constexpr ShapeMember kCsvOptionsMembers[] = {{"Delimiter", &kCsvDelimiter}, {"HeaderList", &kCsvHeaderList}};
+constexpr Shape kCsvOptions = Structure(kCsvOptionsMembers);
+constexpr ShapeMember kInputFormatOptionsMembers[] = {{"Csv", &kCsvOptions}};
+constexpr Shape kInputFormatOptions = Structure(kInputFormatOptionsMembers);
+constexpr ShapeMember kTableCreationParametersMembers[] = {
+    {"AttributeDefinitions", &kAttributeDefinitions, true},
+    {"BillingMode", &kBillingMode},
+    {"GlobalSecondaryIndexes", &kGlobalSecondaryIndexList},
+    {"KeySchema", &kKeySchema, true},
+    {"OnDemandThroughput", &kOnDemandThroughput},
+    {"ProvisionedThroughput", &kProvisionedThroughput},
+    {"SSESpecification", &kSSESpecification},
+    {"TableName", &kTableName, true},
+    {"VectorIndexes", &kVectors}};
+constexpr Shape kTableCreationParameters = Structure(kTableCreationParametersMembers);
+constexpr ShapeMember kImportTableInputMembers[] = {
+    {"ClientToken", &kAnyString},
+    {"InputCompressionType", &kInputCompressionType},
+    {"InputFormat", &kInputFormat, true},
+    {"InputFormatOptions", &kInputFormatOptions},
+    {"S3BucketSource", &kS3BucketSource, true},
+    {"TableCreationParameters", &kTableCreationParameters, true}};
+constexpr Shape kImportArn = Text(37, 1024);
+constexpr ShapeMember kDescribeImportInputMembers[] = {{"ImportArn", &kImportArn, true}};
 constexpr ShapeMember kListImportsInputMembers[] = {
     {"NextToken", &kAnyString}, {"PageSize", &kUpTo25}, {"TableArn", &kTableArn}};
+
+// ---- features that are not offered: the requests that ask whether they are on
+
 constexpr ShapeMember kDescribeContributorInsightsInputMembers[] = {{"IndexName", &kIndexName},
                                                                     {"TableName", &kTableArn, true}};
 constexpr Shape kAtMost100{.kind = ShapeKind::kInteger, .max = 100};
@@ -591,6 +628,8 @@ constexpr Shape kRestoreTableToPointInTimeInput = Structure(kRestoreTableToPoint
 constexpr Shape kExportTableToPointInTimeInput = Structure(kExportTableToPointInTimeInputMembers);
 constexpr Shape kDescribeExportInput = Structure(kDescribeExportInputMembers);
 constexpr Shape kListExportsInput = Structure(kListExportsInputMembers);
+constexpr Shape kImportTableInput = Structure(kImportTableInputMembers);
+constexpr Shape kDescribeImportInput = Structure(kDescribeImportInputMembers);
 constexpr Shape kListImportsInput = Structure(kListImportsInputMembers);
 constexpr Shape kDescribeContributorInsightsInput = Structure(kDescribeContributorInsightsInputMembers);
 constexpr Shape kListContributorInsightsInput = Structure(kListContributorInsightsInputMembers);

@@ -95,6 +95,8 @@ extern const Shape kRestoreTableToPointInTimeInput;
 extern const Shape kExportTableToPointInTimeInput;
 extern const Shape kDescribeExportInput;
 extern const Shape kListExportsInput;
+extern const Shape kImportTableInput;
+extern const Shape kDescribeImportInput;
 extern const Shape kListImportsInput;
 extern const Shape kDescribeContributorInsightsInput;
 extern const Shape kListContributorInsightsInput;

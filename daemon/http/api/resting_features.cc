@@ -112,7 +112,6 @@ void ExecutePolicy(JsonCall call, const AboutPolicy& request) {
 
 }  // namespace
 
-void ListImports(JsonCall call) { AnswerEmptyList(std::move(call), "ImportSummaryList"); }
 void ListGlobalTables(JsonCall call) { AnswerEmptyList(std::move(call), "GlobalTables"); }
 void DescribeContributorInsights(JsonCall call) {
   HandleOperation<ReadAboutTable, ExecuteDescribeContributorInsights>(std::move(call));

@@ -7,7 +7,6 @@
 
 namespace itemdb::http::json {
 
-void ListImports(JsonCall call);
 void DescribeContributorInsights(JsonCall call);
 void ListContributorInsights(JsonCall call);
 void DescribeKinesisStreamingDestination(JsonCall call);

@@ -22,13 +22,14 @@ void WriteTableDescription(const v1::TableDescription& table, storage::JsonWrite
 // The service's description in the reply of DeleteTable, which is without keys, indexes and settings.
 void WriteDeletedTable(const v1::TableDescription& table, storage::JsonWriter* writer);
 
-// Parts of descriptions, which those of backups have too. Each writes one member; the last three only if the
-// table or index has it.
+// Parts of descriptions, which those of backups and imports have too. Each writes one member; those that take
+// a table or index only if it has it.
 void WriteKeySchema(const google::protobuf::RepeatedPtrField<v1::KeySchemaElement>& schema,
                     storage::JsonWriter* writer);
 void WriteProjection(const v1::Projection& projection, storage::JsonWriter* writer);
 // ProvisionedThroughput without its history: zeros if there is none.
 void WriteUnits(const v1::ProvisionedThroughput& throughput, storage::JsonWriter* writer);
+void WriteOnDemandThroughput(const v1::OnDemandThroughput& throughput, storage::JsonWriter* writer);
 void WriteOnDemandThroughput(const v1::TableDescription& table, storage::JsonWriter* writer);
 void WriteOnDemandThroughput(const v1::GlobalSecondaryIndexDescription& index, storage::JsonWriter* writer);
 void WriteEncryption(const v1::TableDescription& table, storage::JsonWriter* writer);

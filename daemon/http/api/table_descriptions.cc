@@ -47,18 +47,21 @@ void WriteStreamSpecification(const v1::TableDescription& table, std::string_vie
   writer->Name("StreamViewType").String(EnumText(table.stream_view_type())).EndObject();
 }
 
-namespace {
-
-template <typename Description>
-void WriteOnDemand(const Description& description, storage::JsonWriter* writer) {
-  if (!description.has_on_demand_throughput()) return;
-  const v1::OnDemandThroughput& throughput = description.on_demand_throughput();
+void WriteOnDemandThroughput(const v1::OnDemandThroughput& throughput, storage::JsonWriter* writer) {
   writer->Name("OnDemandThroughput").BeginObject();
   if (throughput.has_max_read_request_units())
     writer->Name("MaxReadRequestUnits").Integer(throughput.max_read_request_units());
   if (throughput.has_max_write_request_units())
     writer->Name("MaxWriteRequestUnits").Integer(throughput.max_write_request_units());
   writer->EndObject();
+}
+
+namespace {
+
+template <typename Description>
+void WriteOnDemand(const Description& description, storage::JsonWriter* writer) {
+  if (description.has_on_demand_throughput())
+    WriteOnDemandThroughput(description.on_demand_throughput(), writer);
 }
 
 // As in the service, a table or index without provisioned throughput has zeros.

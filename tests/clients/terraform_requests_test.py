@@ -427,7 +427,7 @@ class Terraform(unittest.TestCase):
                 ("UpdateContributorInsights", {"TableName": "plain", "ContributorInsightsAction": "ENABLE"}),
                 ("EnableKinesisStreamingDestination", {"TableName": "plain", "StreamArn": "arn:aws:kinesis:x:0:stream/s"}),
                 ("PutResourcePolicy", {"ResourceArn": "arn:aws:dynamodb:x:0:table/plain", "Policy": "{}"}),
-                ("ImportTable", {}), ("DescribeTableReplicaAutoScaling", {})):
+                ("DescribeTableReplicaAutoScaling", {})):
             with self.subTest(operation=operation):
                 with self.assertRaises(Refused) as caught:
                     call(operation, request)

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <optional>
+#include <random>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -11,6 +12,7 @@
 #include "absl/time/clock.h"
 #include "storage/base/table_arn.h"
 #include "tests/storage/database/backup/table_backup_fixture.h"
+#include "tests/storage/values/random_item.h"
 #include "tests/support/files.h"
 
 namespace itemdb::testing {
@@ -578,6 +580,52 @@ TEST_F(ExportTest, IsDescribedAndListedWithoutItsTable) {  // XPT-13, XPT-14
               FailsWith("EXPORT_NOT_FOUND", "Export not found: Export not found: " + missing));
   EXPECT_THAT(DescribeExport(std::string(kThingsArn) + "/backup/01700000000000-0123abcd").status(),
               FailsWith("VALIDATION", "Invalid Export ARN"));
+}
+
+// A new table that is imported from an export has the same items.
+TEST_F(ExportTest, IsImportedAsTheSameItems) {  // IMP-15, XPT-43, XPT-46
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 300; ++i) {
+    v1::Item item = storage::RandomCanonicalItem(random);
+    item.MergeFrom(Item({{"pk", S("p" + std::to_string(i % 17) + storage::RandomText(random, 5))},
+                         {"sk", S(std::to_string(i))}}));
+    wire::WriteItemRequest request;
+    request.set_table_name("Things");
+    request.set_key_or_item(item.SerializeAsString());
+    const auto put =
+        Await<wire::WriteItemReply>([&](auto done) { database().PutItem(request, std::move(done)); });
+    ASSERT_TRUE(put.ok()) << put.status();
+  }
+  const std::vector<std::string> items = ScanAll(*database_, ScanRequest("Things"));
+  for (const bool ion : {false, true}) {
+    auto request = Request();
+    request.set_s3_prefix(ion ? "ion" : "json");
+    request.set_export_format(ion ? v1::EXPORT_FORMAT_ION : v1::EXPORT_FORMAT_DYNAMODB_JSON);
+    const v1::ExportDescription made = Make(request);
+    ASSERT_EQ(made.export_status(), v1::EXPORT_STATUS_COMPLETED) << made.failure_message();
+    v1::ImportTableRequest import;
+    import.mutable_s3_bucket_source()->set_s3_bucket("bucket");
+    const std::string& manifest = made.export_manifest();
+    import.mutable_s3_bucket_source()->set_s3_key_prefix(manifest.substr(0, manifest.rfind('/')) + "/data/");
+    import.set_input_format(ion ? v1::INPUT_FORMAT_ION : v1::INPUT_FORMAT_DYNAMODB_JSON);
+    import.set_input_compression_type(v1::INPUT_COMPRESSION_TYPE_GZIP);
+    *import.mutable_table_creation_parameters() = TableRequest(ion ? "FromIon" : "FromJson");
+    const auto begun =
+        Await<v1::ImportTableReply>([&](auto done) { database().ImportTable(import, std::move(done)); });
+    ASSERT_TRUE(begun.ok()) << begun.status();
+    v1::DescribeImportRequest describe;
+    describe.set_import_arn(begun->import().import_arn());
+    v1::ImportDescription imported;
+    do {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      const auto described = database().DescribeImport(describe);
+      ASSERT_TRUE(described.ok()) << described.status();
+      imported = described->import();
+    } while (imported.import_status() == v1::IMPORT_STATUS_IN_PROGRESS);
+    EXPECT_EQ(imported.import_status(), v1::IMPORT_STATUS_COMPLETED) << imported.failure_message();
+    EXPECT_THAT(ScanAll(*database_, ScanRequest(ion ? "FromIon" : "FromJson")),
+                ::testing::UnorderedElementsAreArray(items));
+  }
 }
 
 }  // namespace

@@ -100,8 +100,9 @@ absl::StatusOr<v1::DatabaseBackup> BackupDirectory::Create(const Store& store,
   };
   if (stops()) Stop();
   rocksdb::BackupID id = 0;
+  const std::unique_ptr<rocksdb::DB> db = store.DbForBackup();
   const rocksdb::Status created =
-      writer_->CreateNewBackupWithMetadata(options, store.db(), about.SerializeAsString(), &id);
+      writer_->CreateNewBackupWithMetadata(options, db.get(), about.SerializeAsString(), &id);
   ITEMDB_RETURN_IF_ERROR(FromBackupEngine("no backup was made", created));
   return Find(id);
 }

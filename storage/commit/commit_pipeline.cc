@@ -374,7 +374,7 @@ absl::Status CommitPipeline::SyncNow() {
   marker.PutLogData("sync");
   rocksdb::WriteOptions options;
   options.sync = true;
-  rocksdb::Status status = view->store()->db()->Write(options, &marker);
+  rocksdb::Status status = view->store()->Write(options, &marker);
   if (!status.ok()) return FromRocksDB("cannot sync the write-ahead log", status);
   {
     MutexLock lock(view_mutex_);

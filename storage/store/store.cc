@@ -13,6 +13,7 @@
 #include "rocksdb/listener.h"
 #include "rocksdb/metadata.h"
 #include "rocksdb/table.h"
+#include "rocksdb/utilities/stackable_db.h"
 #include "spdlog/spdlog.h"
 #include "storage/store/logged_changes.h"
 #include "storage/store/rocksdb_options.h"
@@ -477,6 +478,25 @@ absl::Status Store::Ingest(rocksdb::ColumnFamilyHandle* family, const std::vecto
   return absl::OkStatus();
 }
 
+std::unique_ptr<rocksdb::DB> Store::DbForBackup() const {
+  class ForBackup : public rocksdb::StackableDB {
+   public:
+    explicit ForBackup(const Store& store)
+        : StackableDB(std::shared_ptr<rocksdb::DB>(store.db(), [](rocksdb::DB*) {})), store_(store) {}
+
+    rocksdb::Status GetLiveFilesStorageInfo(const rocksdb::LiveFilesStorageInfoOptions& options,
+                                            std::vector<rocksdb::LiveFileStorageInfo>* files) override {
+      MutexLock lock(store_.writing_);
+      if (store_.HasFailed()) return rocksdb::Status::IOError("a write has failed");
+      return StackableDB::GetLiveFilesStorageInfo(options, files);
+    }
+
+   private:
+    const Store& store_;
+  };
+  return std::make_unique<ForBackup>(*this);
+}
+
 std::unique_ptr<rocksdb::Iterator> Store::NewIterator(rocksdb::ReadOptions options,
                                                       rocksdb::ColumnFamilyHandle* family) const {
   options.ignore_range_deletions = true;
@@ -484,6 +504,7 @@ std::unique_ptr<rocksdb::Iterator> Store::NewIterator(rocksdb::ReadOptions optio
 }
 
 rocksdb::Status Store::Write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch* batch) {
+  MutexLock lock(writing_);
   const rocksdb::Status status = db_->Write(options, batch);
   if (status.ok()) SwitchFullMemtables(*batch);
   return status;
@@ -508,6 +529,9 @@ void Store::SwitchFullMemtables(const rocksdb::WriteBatch& written) {
       bytes_until_full_ = std::min(bytes_until_full_, full_memtable_bytes_ - size);
       continue;
     }
+    // After an error of another thread, a backup's for example, RocksDB would use the failed log again, and
+    // an assertion end the process. Its writes look for such an error first; Flush does not.
+    if (HasFailed()) return;
     rocksdb::FlushOptions flush;
     flush.wait = false;
     flush.allow_write_stall = true;  // The next write waits if it must.

@@ -165,12 +165,17 @@ class Store {
   StoreFigures MeasureFigures() const;
 
   // As DB::Write. After the write the memtables that are full are switched, so that RocksDB never switches
-  // several of them itself. Called by one thread at a time.
+  // several of them itself. Thread-safe: one write at a time.
   //
   // When a write begins and several memtables are full, RocksDB 7.8 switches one after another. If the new
   // log cannot be created, or the MANIFEST not be written, it keeps its references to the other families for
   // ever and an assertion ends the process when the store is closed (fixed by facebook/rocksdb#12176).
   rocksdb::Status Write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch* batch);
+
+  // The database for a backup, which the store must outlive. The backup does not look for its files while
+  // something is written: it syncs the write-ahead log first, and if a write has just failed an assertion of
+  // RocksDB would end the process.
+  std::unique_ptr<rocksdb::DB> DbForBackup() const;
 
   // As DB::NewIterator. Use it for all iterators of the store.
   //
@@ -231,7 +236,7 @@ class Store {
       const StoreOptions& options, const rocksdb::Options& base) const;
   void InstallHandles(const std::vector<rocksdb::ColumnFamilyHandle*>& handles);
 
-  void SwitchFullMemtables(const rocksdb::WriteBatch& written);
+  void SwitchFullMemtables(const rocksdb::WriteBatch& written) ABSL_EXCLUSIVE_LOCKS_REQUIRED(writing_);
 
   friend class CacheReservation;
   // Changes the capacity of the block cache to what is not reserved.
@@ -267,8 +272,10 @@ class Store {
   std::atomic<int64_t> item_ingestions_ = 0;
   // A memtable of this size is full. RocksDB switches a memtable that is larger before the next write.
   uint64_t full_memtable_bytes_ = 0;
+  // Held while something is written to the write-ahead log.
+  mutable Mutex writing_;
   // What writes may add until a memtable can be full.
-  uint64_t bytes_until_full_ = 0;
+  uint64_t bytes_until_full_ ABSL_GUARDED_BY(writing_) = 0;
   const std::shared_ptr<DroppedFilter> dropped_records_ = std::make_shared<DroppedFilter>(OwnerOfRecord);
   const std::shared_ptr<DroppedFilter> dropped_collections_ =
       std::make_shared<DroppedFilter>(OwnerOfCollection);

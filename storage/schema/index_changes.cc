@@ -1,6 +1,7 @@
 #include "storage/schema/index_changes.h"
 
 #include "spdlog/spdlog.h"
+#include "storage/schema/restoring_tables.h"
 #include "storage/schema/stream_records.h"
 #include "storage/schema/table_changes.h"
 #include "storage/store/catalog_records.h"

@@ -1,5 +1,6 @@
 #include "storage/schema/time_to_live_changes.h"
 
+#include "storage/schema/restoring_tables.h"
 #include "storage/schema/table_changes.h"
 
 namespace itemdb::storage {

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/access/access_keys.h"
 #include "daemon/serving/serving_context.h"
+#include "storage/json/json_values.h"
 #include "storage/json/json_writer.h"
 
 namespace itemdb::http {

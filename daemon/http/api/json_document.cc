@@ -4,6 +4,7 @@
 #include "daemon/http/api/errors.h"
 #include "daemon/http/api/json_api.h"
 #include "daemon/http/api/request_check.h"
+#include "storage/json/json_values.h"
 
 namespace itemdb::http {
 namespace {

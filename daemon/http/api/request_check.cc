@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "daemon/http/api/errors.h"
 #include "storage/base/limits.h"
+#include "storage/json/json_values.h"
 #include "storage/json/json_writer.h"
 
 namespace itemdb::http {

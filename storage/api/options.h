@@ -133,4 +133,9 @@ struct DatabaseOptions {
   std::shared_ptr<rocksdb::FileSystem> file_system;
 };
 
+// Where buckets are: export_directory, or its default.
+inline std::string ExportDirectoryOf(const DatabaseOptions& options) {
+  return options.export_directory.empty() ? options.data_directory + "/exports" : options.export_directory;
+}
+
 }  // namespace itemdb::storage

@@ -1,11 +1,9 @@
 #include "storage/exports/export_records.h"
 
-#include <memory>
 #include <string>
-#include <utility>
 
 #include "storage/exports/export_manifests.h"
-#include "storage/store/catalog_records.h"
+#include "storage/schema/catalog_messages.h"
 
 namespace itemdb::storage {
 namespace {
@@ -15,38 +13,15 @@ std::string ExportKey(std::string_view export_id) { return std::string(kExportKe
 }  // namespace
 
 absl::StatusOr<std::vector<v1::StoredExport>> FindExports(const ReadView& view) {
-  rocksdb::ReadOptions options;
-  options.snapshot = view.snapshot();
-  std::vector<v1::StoredExport> exports;
-  const std::string_view prefix = kExportKeyPrefix;
-  std::unique_ptr<rocksdb::Iterator> it = view.store()->NewIterator(options, view.store()->catalog());
-  for (it->Seek(ToSlice(prefix)); it->Valid() && it->key().starts_with(ToSlice(prefix)); it->Next()) {
-    std::optional<v1::StoredExport> stored =
-        DecodeCatalogMessage<v1::StoredExport>(ToView(it->key()), ToView(it->value()));
-    if (!stored.has_value())
-      return DataLossError("the catalog record " + it->key().ToString() + " is damaged");
-    exports.push_back(*std::move(stored));
-  }
-  if (!it->status().ok()) return view.store()->ReadError("cannot read the catalog", it->status());
-  return exports;
+  return ReadCatalogMessages<v1::StoredExport>(view, kExportKeyPrefix);
 }
 
 absl::StatusOr<std::optional<v1::StoredExport>> FindExport(const ReadView& view, std::string_view export_id) {
-  rocksdb::ReadOptions options;
-  options.snapshot = view.snapshot();
-  const std::string key = ExportKey(export_id);
-  std::string record;
-  const rocksdb::Status status = view.store()->db()->Get(options, view.store()->catalog(), key, &record);
-  if (status.IsNotFound()) return std::nullopt;
-  if (!status.ok()) return view.store()->ReadError("cannot read the catalog", status);
-  std::optional<v1::StoredExport> stored = DecodeCatalogMessage<v1::StoredExport>(key, record);
-  if (!stored.has_value()) return DataLossError("the catalog record " + key + " is damaged");
-  return stored;
+  return FindCatalogMessage<v1::StoredExport>(view, ExportKey(export_id));
 }
 
 void PutExport(const v1::StoredExport& stored, CommitGroup& group) {
-  const std::string key = ExportKey(ExportIdOf(stored.description()));
-  group.PutCatalog(key, EncodeRecord(kCatalogStorageId, key, 0, stored.SerializeAsString()));
+  PutCatalogMessage(ExportKey(ExportIdOf(stored.description())), stored, group);
 }
 
 void DeleteExport(const v1::StoredExport& stored, CommitGroup& group) {

@@ -39,11 +39,6 @@ constexpr int kMaxExportAttempts = 5;
 constexpr int64_t kKeepExportsMs = int64_t{90} * 24 * 60 * 60 * 1'000;
 constexpr int64_t kKeepTokensMs = int64_t{8} * 60 * 60 * 1'000;
 
-std::string ExportDirectoryOf(const Engine& engine) {
-  const DatabaseOptions& options = engine.options();
-  return options.export_directory.empty() ? options.data_directory + "/exports" : options.export_directory;
-}
-
 // Whether `path` and the database share a file system, and so its free space.
 bool SharesDisk(const Engine& engine, const std::string& path) {
   struct stat exports = {};
@@ -428,7 +423,7 @@ absl::StatusOr<v1::ExportDescription> TableExports::MakeExport(const v1::StoredE
   }
   const v1::ExportTableToPointInTimeRequest& request = stored.description().request();
   ITEMDB_ASSIGN_OR_RETURN(const ExportBucket bucket,
-                          ExportBucket::Open(ExportDirectoryOf(engine_), request.s3_bucket()));
+                          ExportBucket::Open(ExportDirectoryOf(engine_.options()), request.s3_bucket()));
   const bool shares_disk = SharesDisk(engine_, bucket.path());
   ITEMDB_RETURN_IF_ERROR(CheckExportGoesOn(shares_disk));
   ITEMDB_ASSIGN_OR_RETURN(const std::unique_ptr<ExportWriter> writer, ExportWriter::Begin(bucket, stored));

@@ -379,8 +379,4 @@ absl::StatusOr<std::unique_ptr<ItemSource>> ReadImport(Engine& engine, const Imp
   return reader->Run();
 }
 
-std::string ExportDirectoryOf(const DatabaseOptions& options) {
-  return options.export_directory.empty() ? options.data_directory + "/exports" : options.export_directory;
-}
-
 }  // namespace itemdb::storage

@@ -47,7 +47,4 @@ absl::StatusOr<std::unique_ptr<ItemSource>> ReadImport(Engine& engine, const Imp
                                                        const Cancellation& cancellation,
                                                        ImportProgress* progress);
 
-// The folder of the buckets.
-std::string ExportDirectoryOf(const DatabaseOptions& options);
-
 }  // namespace itemdb::storage

@@ -24,6 +24,8 @@ constexpr char kDefaultAddress[] = "127.0.0.1:7420";
 
 // CheckDatabase reads the whole database.
 constexpr absl::Duration kCheckTimeout = absl::Hours(1);
+// The daemon waits for the old primary at most 3 seconds, and then applies what the archive has.
+constexpr absl::Duration kPromotionTimeout = absl::Minutes(1);
 
 constexpr std::pair<UndoOutcome, v1::UndoOutcome> kUndoOutcomes[] = {
     {UndoOutcome::kPut, v1::UNDO_OUTCOME_PUT},
@@ -338,6 +340,15 @@ absl::StatusOr<DiscardDamagedItemResult> Client::DiscardDamagedItem(const std::s
   };
   return Call<v1::DiscardDamagedItemReply, DiscardDamagedItemResult>(
       core_, "/itemdb.v1.Admin/DiscardDamagedItem", CallKind::kWrite, message, options, convert);
+}
+
+absl::StatusOr<uint64_t> Client::Promote(bool force, CallOptions options) const {
+  if (options.timeout == absl::ZeroDuration()) options.timeout = kPromotionTimeout;
+  v1::PromoteRequest message;
+  message.set_force(force);
+  return Call<v1::PromoteReply, uint64_t>(
+      core_, "/itemdb.v1.Admin/Promote", CallKind::kWrite, message, options,
+      [](const v1::PromoteReply& reply) { return reply.change_sequence(); });
 }
 
 absl::StatusOr<AccessPatternsResult> Client::GetAccessPatterns(const std::string& table_name,

@@ -80,6 +80,15 @@ DaemonStatus FromProto(const v1::GetStatusReply& message) {
                                    .needs_backup = archive.needs_backup(),
                                    .error = archive.error()};
   }
+  status.writes_refused = message.writes_refused();
+  if (message.has_standby()) {
+    const v1::StandbyStatus& standby = message.standby();
+    status.standby = StandbyStatus{.archive_directory = standby.archive_directory(),
+                                   .commit_time = absl::FromUnixMicros(standby.commit_time_us()),
+                                   .lag = absl::Milliseconds(standby.lag_ms()),
+                                   .needs_base = standby.needs_base(),
+                                   .error = standby.error()};
+  }
   if (message.has_proven_backup()) {
     const v1::ProvenBackup& proven = message.proven_backup();
     status.proven_backup = ProvenBackup{.backup_id = proven.backup_id(),

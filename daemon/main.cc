@@ -211,6 +211,8 @@ ExitCode Run(const Options& options, const Process& process) {
   database_options.backup_keep = options.backup_keep;
   database_options.backup_keep_age = absl::ToChronoMilliseconds(options.backup_keep_age);
   database_options.archive_directory = options.archive_directory;
+  database_options.standby_archive = options.standby;
+  database_options.standby_backups = options.standby_backups;
   database_options.export_directory = options.export_directory;
   if (!options.archive_directory.empty()) {
     database_options.archive_queue_bytes = budget.write_queue / 4;

@@ -44,11 +44,45 @@
 #include "storage/schema/table_changes.h"
 #include "storage/schema/time_to_live_changes.h"
 #include "storage/scratch_folder.h"
+#include "storage/standby/follower.h"
+#include "storage/standby_base.h"
 #include "storage/status.h"
 
 namespace itemdb::storage {
+namespace {
 
-Database::Database(std::unique_ptr<Engine> engine)
+// Whether the opened database follows another one. FAILED_PRECONDITION: the options say that it does, or do
+// not, and the database is another. It was promoted: the options may still name the archive.
+absl::StatusOr<bool> IsStandby(Engine& engine) {
+  ITEMDB_ASSIGN_OR_RETURN(const auto view, engine.View());
+  ITEMDB_ASSIGN_OR_RETURN(const auto position, ReadStandbyPosition(*view->store()));
+  const std::string& archive = engine.options().standby_archive;
+  if (position.has_value() == !archive.empty()) return position.has_value();
+  if (position.has_value()) {
+    return MakeError(absl::StatusCode::kFailedPrecondition, kReasonStandby,
+                     engine.options().data_directory +
+                         " is a standby. Start itemd with --standby, and if it shall be the primary from now "
+                         "on, then 'itemctl promote'");
+  }
+  ITEMDB_ASSIGN_OR_RETURN(const auto promotion, ReadPromotion(engine.env(), archive));
+  if (promotion.has_value() && promotion->database_id == engine.database_id()) return false;
+  return MakeError(absl::StatusCode::kFailedPrecondition, kReasonDataDirectoryForeign,
+                   engine.options().data_directory + " is no standby of " + archive +
+                       ". A standby begins with an empty directory; a promoted one is started without "
+                       "--standby");
+}
+
+// A database that was promoted begins an archive of its own, if the options name one or a table needs it.
+absl::Status StartPromoted(Engine& engine) {
+  ITEMDB_ASSIGN_OR_RETURN(const auto view, engine.View());
+  bool needs_archive = !engine.options().archive_directory.empty();
+  for (const auto& table : view->catalog()) needs_archive |= table->definition.has_point_in_time_recovery();
+  return needs_archive ? engine.StartArchive() : absl::OkStatus();
+}
+
+}  // namespace
+
+Database::Database(std::unique_ptr<Engine> engine, std::unique_ptr<Follower> follower)
     : segments_(std::make_unique<ScanSegments>(*engine)),
       builds_(std::make_unique<IndexBuilds>(*engine)),
       table_backups_(std::make_unique<TableBackups>(*engine)),
@@ -76,13 +110,18 @@ Database::Database(std::unique_ptr<Engine> engine)
           })),
       engine_(std::move(engine)),
       trimmer_(std::make_unique<ChangeTrimmer>(*engine_)),
-      sweeper_(std::make_unique<ExpirySweeper>(*engine_)),
       background_check_(std::make_unique<BackgroundCheck>(*engine_)),
       file_check_(std::make_unique<FileCheck>(*engine_)),
-      backup_schedule_(std::make_unique<BackupSchedule>(*engine_)),
-      archive_upkeep_(std::make_unique<ArchiveUpkeep>(*engine_)),
-      key_rotation_(std::make_unique<KeyRotation>(*engine_)) {
+      key_rotation_(std::make_unique<KeyRotation>(*engine_)),
+      follower_(std::move(follower)) {
   DeleteScratchFolders(*engine_);
+  if (follower_ == nullptr) StartPrimaryWork();
+}
+
+void Database::StartPrimaryWork() {
+  sweeper_ = std::make_unique<ExpirySweeper>(*engine_);
+  backup_schedule_ = std::make_unique<BackupSchedule>(*engine_);
+  archive_upkeep_ = std::make_unique<ArchiveUpkeep>(*engine_);
   // A table change that was answered with an error may turn out to be applied once the store is open again.
   // It may have created an index that needs a backfill, deleted a table or begun to restore one.
   engine_->SetOnReopened([builds = builds_.get(), backups = table_backups_.get(), restores = restores_.get(),
@@ -96,8 +135,13 @@ Database::Database(std::unique_ptr<Engine> engine)
   table_backups_->Start();
   restores_->Start();
   exports_->Start();
+  is_primary_ = true;
 }
+
 Database::~Database() {
+  // A promotion may be running.
+  engine_->StopDdl();
+  follower_.reset();
   exports_->Stop();
   builds_->Stop();
   imports_->Stop();
@@ -106,11 +150,53 @@ Database::~Database() {
 }
 
 absl::StatusOr<std::unique_ptr<Database>> Database::Open(DatabaseOptions options) {
+  if (!options.standby_archive.empty()) ITEMDB_RETURN_IF_ERROR(PrepareStandby(options));
   ITEMDB_ASSIGN_OR_RETURN(auto engine, Engine::Open(std::move(options)));
+  ITEMDB_ASSIGN_OR_RETURN(const bool is_standby, IsStandby(*engine));
   if (engine->needs_rebuild()) ITEMDB_RETURN_IF_ERROR(RebuildDerived(*engine));
   IoPool::Task finish = [engine = engine.get()] { engine->StartBackgroundWork(); };
   (void)engine->SubmitDdl(finish);  // Cannot be refused: the DDL queue is still empty.
-  return std::unique_ptr<Database>(new Database(std::move(engine)));
+  std::unique_ptr<Follower> follower;
+  if (is_standby) {
+    follower = std::make_unique<Follower>(
+        *engine,
+        [raw = engine.get()](const Cancellation& cancellation) {
+          return MakeStandbyBase(raw->options(), cancellation);
+        },
+        [raw = engine.get()] {
+          return InstallStandbyBase(raw->environment(), raw->options(), raw->database_id());
+        });
+    follower->Start();
+  } else if (!engine->options().standby_archive.empty()) {
+    ITEMDB_RETURN_IF_ERROR(StartPromoted(*engine));
+  }
+  return std::unique_ptr<Database>(new Database(std::move(engine), std::move(follower)));
+}
+
+void Database::Promote(v1::PromoteRequest request, Done<v1::PromoteReply> done) {
+  auto shared_done = std::make_shared<Done<v1::PromoteReply>>(std::move(done));
+  IoPool::Task task = [this, force = request.force(), shared_done] {
+    std::move (*shared_done)(PromoteNow(force));
+  };
+  if (!engine_->SubmitDdl(task)) std::move (*shared_done)(IoPoolFullError());
+}
+
+absl::StatusOr<v1::PromoteReply> Database::PromoteNow(bool force) {
+  if (follower_ == nullptr) {
+    return MakeError(absl::StatusCode::kFailedPrecondition, kReasonValidation,
+                     "this database is no standby: itemd was started without --standby");
+  }
+  v1::PromoteReply reply;
+  ITEMDB_ASSIGN_OR_RETURN(const uint64_t change_sequence, follower_->Promote(force));
+  reply.set_change_sequence(change_sequence);
+  // Indexes that the primary was creating may have entries under their ids.
+  engine_->CountAllAsFromBeforeOpening();
+  // The database takes writes, whatever becomes of its archive.
+  if (absl::Status archived = StartPromoted(*engine_); !archived.ok())
+    engine_->options().log->error("the archive could not be begun error=\"{}\"", MessageOf(archived));
+  StartPrimaryWork();
+  engine_->RefuseWrites(absl::OkStatus());
+  return reply;
 }
 
 absl::Status Database::FlushBeforeStop(std::chrono::milliseconds timeout, const Cancellation& cancellation) {
@@ -160,7 +246,7 @@ absl::StatusOr<v1::DescribeTimeToLiveReply> Database::DescribeTimeToLive(
   ITEMDB_ASSIGN_OR_RETURN(auto table, view->catalog().Find(request.table_name()));
   v1::DescribeTimeToLiveReply reply;
   reply.set_change_sequence(view->change_sequence());
-  reply.set_items_expired(sweeper_->Expired(table->storage_id));
+  if (is_primary_) reply.set_items_expired(sweeper_->Expired(table->storage_id));
   const Index* index = table->FindTimeToLiveIndex();
   if (index == nullptr) {
     reply.set_time_to_live_status(v1::TIME_TO_LIVE_STATUS_DISABLED);
@@ -241,6 +327,7 @@ absl::StatusOr<v1::ListTablesReply> Database::ListTables(
 }
 
 void Database::CreateBackup(v1::CreateBackupRequest request, Done<v1::CreateBackupReply> done) {
+  if (absl::Status refused = CheckPrimary(); !refused.ok()) return std::move(done)(std::move(refused));
   table_backups_->CreateBackup(std::move(request), std::move(done));
 }
 
@@ -254,11 +341,13 @@ void Database::ListBackups(v1::ListBackupsRequest request, Done<v1::ListBackupsR
 }
 
 void Database::DeleteBackup(v1::DeleteBackupRequest request, Done<v1::DeleteBackupReply> done) {
+  if (absl::Status refused = CheckPrimary(); !refused.ok()) return std::move(done)(std::move(refused));
   table_backups_->DeleteBackup(std::move(request), std::move(done));
 }
 
 void Database::RestoreTableFromBackup(v1::RestoreTableFromBackupRequest request,
                                       Done<v1::RestoreTableFromBackupReply> done) {
+  if (absl::Status refused = CheckPrimary(); !refused.ok()) return std::move(done)(std::move(refused));
   table_backups_->RestoreTableFromBackup(
       std::move(request),
       [this, done = std::move(done)](absl::StatusOr<v1::RestoreTableFromBackupReply> reply) mutable {
@@ -269,6 +358,7 @@ void Database::RestoreTableFromBackup(v1::RestoreTableFromBackupRequest request,
 
 void Database::RestoreTableToPointInTime(v1::RestoreTableToPointInTimeRequest request,
                                          Done<v1::RestoreTableToPointInTimeReply> done) {
+  if (absl::Status refused = CheckPrimary(); !refused.ok()) return std::move(done)(std::move(refused));
   table_backups_->RestoreTableToPointInTime(
       std::move(request),
       [this, done = std::move(done)](absl::StatusOr<v1::RestoreTableToPointInTimeReply> reply) mutable {
@@ -289,6 +379,7 @@ void Database::UpdateContinuousBackups(v1::UpdateContinuousBackupsRequest reques
 
 void Database::ExportTableToPointInTime(v1::ExportTableToPointInTimeRequest request,
                                         Done<v1::ExportTableToPointInTimeReply> done) {
+  if (absl::Status refused = CheckPrimary(); !refused.ok()) return std::move(done)(std::move(refused));
   exports_->ExportTableToPointInTime(std::move(request), std::move(done));
 }
 
@@ -302,6 +393,7 @@ void Database::ListExports(v1::ListExportsRequest request, Done<v1::ListExportsR
 }
 
 void Database::ImportTable(v1::ImportTableRequest request, Done<v1::ImportTableReply> done) {
+  if (absl::Status refused = CheckPrimary(); !refused.ok()) return std::move(done)(std::move(refused));
   imports_->ImportTable(std::move(request),
                         [this, done = std::move(done)](absl::StatusOr<v1::ImportTableReply> reply) mutable {
                           restores_->Poll();
@@ -494,6 +586,7 @@ void Database::CheckDatabase(const v1::CheckDatabaseRequest& request, Done<v1::C
 
 void Database::CreateDatabaseBackup(const v1::CreateDatabaseBackupRequest&, Done<v1::DatabaseBackup> done,
                                     CancellationPtr cancellation) {
+  if (absl::Status refused = CheckPrimary(); !refused.ok()) return std::move(done)(std::move(refused));
   storage::CreateDatabaseBackup(*engine_, std::move(done), std::move(cancellation));
 }
 
@@ -529,13 +622,21 @@ v1::GetStatusReply Database::GetStatus(const v1::GetStatusRequest& request) {
   v1::GetStatusReply reply = storage::GetStatus(*engine_, request);
   background_check_->Describe(&reply);
   file_check_->Describe(&reply);
-  backup_schedule_->Describe(&reply);
-  archive_upkeep_->Describe(&reply);
+  if (is_primary_) {
+    backup_schedule_->Describe(&reply);
+    archive_upkeep_->Describe(&reply);
+  } else {
+    follower_->Describe(&reply);
+  }
   DescribeProof(*engine_, &reply);
   return reply;
 }
 
 bool Database::IsWritable() const { return !engine_->IsFailed(); }
+
+absl::Status Database::CheckPrimary() const {
+  return is_primary_ ? absl::OkStatus() : engine_->WriteRefusal();
+}
 
 DatabaseFigures Database::MeasureFigures() {
   DatabaseFigures figures;
@@ -553,8 +654,9 @@ DatabaseFigures Database::MeasureFigures() {
 void Database::ProbeWrites() {
   // A refusal while the store is opened again shows too that the pipeline does not hang. A full queue would
   // not: then the probe waits.
-  (void)CommitAndWait(*engine_, [](CommitGroup&) { return absl::OkStatus(); },
-                      {.when_full = WhenFull::kWait, .space = WriteSpace::kFrees});
+  (void)CommitAndWait(
+      *engine_, [](CommitGroup&) { return absl::OkStatus(); },
+      {.when_full = WhenFull::kWait, .space = WriteSpace::kFrees, .origin = WriteOrigin::kUpkeep});
 }
 
 absl::StatusOr<v1::GetAccessPatternsReply> Database::GetAccessPatterns(

@@ -17,6 +17,7 @@
 //   CANCELLED, DEADLINE_EXCEEDED                `cancellation` stopped the operation; nothing was written
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -44,6 +45,7 @@ class BackgroundCheck;
 class ArchiveUpkeep;
 class BackupSchedule;
 class FileCheck;
+class Follower;
 class BulkWrites;
 class ChangeTrimmer;
 class Engine;
@@ -289,6 +291,13 @@ class Database {
   // Passes a write without content through the commit pipeline, and returns when it was answered or refused.
   // Writes nothing. Blocks as long as the pipeline does: for ever if the disk never answers.
   void ProbeWrites();
+  // Makes a standby (DatabaseOptions::standby_archive) the primary: the primary that it has followed takes no
+  // more writes, if it runs and can read its archive; what the archive has is applied; writes are accepted.
+  //
+  // FAILED_PRECONDITION: it is no standby. Not forced: FAILED_PRECONDITION (FENCED): another standby was
+  // promoted; FAILED_PRECONDITION, UNAVAILABLE, DATA_LOSS: the archive has a gap, or cannot be read or
+  // written.
+  void Promote(v1::PromoteRequest request, Done<v1::PromoteReply> done);
   // How tables were read and written since the database was opened (SEED-049). A PartiQL statement counts as
   // the Query, Scan or write that it becomes; a batch or transaction counts once for each of its tables.
   // Deleting a table or an index deletes its patterns. Takes microseconds per pattern.
@@ -297,7 +306,13 @@ class Database {
   absl::StatusOr<v1::GetAccessPatternsReply> GetAccessPatterns(const v1::GetAccessPatternsRequest& request);
 
  private:
-  explicit Database(std::unique_ptr<Engine> engine);
+  // `follower` is null but for a standby.
+  Database(std::unique_ptr<Engine> engine, std::unique_ptr<Follower> follower);
+  // What only a database that takes writes does in the background.
+  void StartPrimaryWork();
+  absl::StatusOr<v1::PromoteReply> PromoteNow(bool force);
+  // OK unless the database is a standby.
+  absl::Status CheckPrimary() const;
 
   // Declared before the engine and so destroyed after it: the engine's threads use these until they end.
   std::unique_ptr<ScanSegments> segments_;
@@ -314,6 +329,10 @@ class Database {
   std::unique_ptr<BackupSchedule> backup_schedule_;
   std::unique_ptr<ArchiveUpkeep> archive_upkeep_;
   std::unique_ptr<KeyRotation> key_rotation_;
+  // Null but for a database that was opened as a standby.
+  std::unique_ptr<Follower> follower_;
+  // Whether StartPrimaryWork has been called.
+  std::atomic<bool> is_primary_ = false;
 };
 
 }  // namespace itemdb::storage

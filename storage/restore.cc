@@ -16,6 +16,7 @@
 #include "storage/engine/durability_watermark.h"
 #include "storage/engine/load_catalog.h"
 #include "storage/engine/recovery.h"
+#include "storage/standby/standby_position.h"
 #include "storage/store/catalog_records.h"
 #include "storage/store/durable_file.h"
 #include "storage/store/sequence_key.h"
@@ -139,6 +140,7 @@ absl::StatusOr<std::optional<Replayed>> ReplayOn(const std::string& files, rocks
     return std::nullopt;
   ITEMDB_ASSIGN_OR_RETURN(const uint64_t before, LastChange(*store));
   if (options.to_change.has_value() && before > *options.to_change) return std::nullopt;
+  const uint64_t sequence = store->db()->GetLatestSequenceNumber();
   Replayed replayed;
   if (plan.through_sequence != 0) {
     ITEMDB_ASSIGN_OR_RETURN(replayed, Replay(archive_env, options.archive_directory, plan, *store));
@@ -147,6 +149,10 @@ absl::StatusOr<std::optional<Replayed>> ReplayOn(const std::string& files, rocks
   if (options.to_change.has_value() && replayed.end.change != *options.to_change) {
     return DataLossError("the database was restored to change " + std::to_string(replayed.end.change) +
                          " and not to change " + std::to_string(*options.to_change));
+  }
+  if (options.as_standby) {
+    ITEMDB_RETURN_IF_ERROR(WriteStandbyPosition(
+        {.chain_id = plan.chain.id, .sequence = std::max(sequence, plan.through_sequence)}, *store));
   }
   return replayed;
 }

@@ -28,6 +28,8 @@ struct RestoreOptions {
   // microseconds since the Unix epoch. At most one; neither: up to the last commit in the archive.
   std::optional<uint64_t> to_change = std::nullopt;
   std::optional<int64_t> to_time_us = std::nullopt;
+  // With an archive: the database becomes a standby, which knows up to where it has followed the archive.
+  bool as_standby = false;
   // Where the database is made. Must not exist, or be empty, or hold a restore that was interrupted.
   std::string data_directory;
   // Encrypt the database, and decrypt the backup if it is encrypted. Empty: the database is not encrypted,

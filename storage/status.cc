@@ -70,6 +70,8 @@ v1::GetStatusReply GetStatus(const Engine& engine, const v1::GetStatusRequest& r
   v1::GetStatusReply reply;
   reply.set_database_id(engine.database_id());
   reply.set_durable(engine.options().durable);
+  if (const absl::Status refused = engine.WriteRefusal(); !refused.ok())
+    reply.set_writes_refused(MessageOf(refused));
   reply.set_durable_sequence(engine.durable_sequence());
   if (auto view = engine.View(); view.ok()) {
     reply.set_change_sequence((*view)->change_sequence());

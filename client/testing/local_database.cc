@@ -227,6 +227,7 @@ class TemporaryDatabase : public LocalDatabase {
         {"/itemdb.v1.Admin/DeleteDatabaseBackups", Of(&D::DeleteDatabaseBackups)},
         {"/itemdb.v1.Admin/ListDamage", Of(&D::ListDamage)},
         {"/itemdb.v1.Admin/DiscardDamagedItem", Of(&D::DiscardDamagedItem)},
+        {"/itemdb.v1.Admin/Promote", Of(&D::Promote)},
         {"/itemdb.v1.Admin/GetStatus", &TemporaryDatabase::GetStatus},
         {"/itemdb.v1.Admin/GetAccessPatterns", Of(&D::GetAccessPatterns)},
     };

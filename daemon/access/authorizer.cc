@@ -96,6 +96,7 @@ const std::vector<MethodRole>& MethodRoles() {
       {"itemdb.v1.Admin/DeleteDatabaseBackups", Role::kAdmin, Scope::kDatabase},
       {"itemdb.v1.Admin/ListDamage", Role::kRead, Scope::kDatabase},
       {"itemdb.v1.Admin/DiscardDamagedItem", Role::kAdmin, Scope::kTables},
+      {"itemdb.v1.Admin/Promote", Role::kAdmin, Scope::kDatabase},
       {"grpc.reflection.v1.ServerReflection/ServerReflectionInfo", Role::kRead, Scope::kNothing},
       {"grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", Role::kRead, Scope::kNothing},
   };

@@ -180,6 +180,20 @@ absl::Status CheckBackupSchedule(const Merged& merged, const Options& options) {
                                                   storage::MessageOf(schedule)));
 }
 
+absl::Status CheckStandby(const Merged& merged, const Options& options) {
+  if (options.standby.empty() == options.standby_backups.empty()) {
+    if (options.standby.empty() || options.standby != options.archive_directory) return absl::OkStatus();
+    return storage::ValidationError(
+        Subject(merged, "archive-directory") +
+        ": the archive that a standby follows cannot be its own: a promoted standby begins another");
+  }
+  const bool lacks_backups = options.standby_backups.empty();
+  return storage::ValidationError(Subject(merged, lacks_backups ? "standby" : "standby-backups") +
+                                  (lacks_backups
+                                       ? ": also give --standby-backups, the backup directory of the primary"
+                                       : ": only with --standby"));
+}
+
 // Checks each value by itself.
 absl::StatusOr<Options> Apply(const Merged& merged, uint64_t machine_memory_bytes) {
   Options options;
@@ -195,6 +209,7 @@ absl::Status Derive(const Merged& merged, Options& options) {
   ITEMDB_RETURN_IF_ERROR(CheckTls(merged, options));
   ITEMDB_RETURN_IF_ERROR(DeriveSocketPermissions(merged, options));
   ITEMDB_RETURN_IF_ERROR(CheckBackupSchedule(merged, options));
+  ITEMDB_RETURN_IF_ERROR(CheckStandby(merged, options));
   if (options.data_directory.empty()) {
     return storage::ValidationError(
         "the directory of the database is missing: give --data-dir, ITEMD_DATA_DIR, or data-dir in the "

@@ -73,6 +73,9 @@ struct Options {
   // Empty: commit groups are not kept.
   std::string archive_directory;
   absl::Duration archive_window;
+  // Empty: no standby. Otherwise standby_backups is not.
+  std::string standby;
+  std::string standby_backups;
   // Empty: `exports` in the data directory.
   std::string export_directory;
   // Records per second; 0: no check in the background.

@@ -298,6 +298,17 @@ void AddChecks(const v1::GetStatusReply& status, Families& out) {
     out.Gauge("itemdb_backup_last_proven_timestamp_seconds", "When a backup was last restored and checked.")
         .Add(Seconds(status.proven_backup().proven_time_us()));
   }
+  if (status.has_standby()) {
+    const v1::StandbyStatus& standby = status.standby();
+    out.Gauge("itemdb_standby_lag_seconds",
+              "How old the last commit that was followed is, if more are known to be there.")
+        .Add(static_cast<double>(standby.lag_ms()) / 1e3);
+    out.Gauge("itemdb_standby_failing",
+              "1 if the standby cannot follow its primary, or waits for a new base.")
+        .Add(standby.error().empty() ? 0 : 1);
+  }
+  out.Gauge("itemdb_writes_refused", "1 if the database is a standby, or one of it was promoted.")
+      .Add(status.writes_refused().empty() ? 0 : 1);
   if (status.has_archive()) {
     const v1::ArchiveStatus& archive = status.archive();
     out.Gauge("itemdb_archive_lag_seconds",

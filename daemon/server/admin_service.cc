@@ -12,8 +12,9 @@ using RawBackups = v1::Admin::WithRawCallbackMethod_CreateDatabaseBackup<
     v1::Admin::WithRawCallbackMethod_ListDatabaseBackups<
         v1::Admin::WithRawCallbackMethod_VerifyDatabaseBackup<
             v1::Admin::WithRawCallbackMethod_DeleteDatabaseBackups<v1::Admin::Service>>>>;
-using RawDamage = v1::Admin::WithRawCallbackMethod_ListDamage<
-    v1::Admin::WithRawCallbackMethod_DiscardDamagedItem<RawBackups>>;
+using RawDamage =
+    v1::Admin::WithRawCallbackMethod_ListDamage<v1::Admin::WithRawCallbackMethod_DiscardDamagedItem<
+        v1::Admin::WithRawCallbackMethod_Promote<RawBackups>>>;
 using RawAdmin = v1::Admin::WithRawCallbackMethod_GetStatus<v1::Admin::WithRawCallbackMethod_CheckDatabase<
     v1::Admin::WithRawCallbackMethod_GetAccessPatterns<RawDamage>>>;
 
@@ -80,6 +81,10 @@ class AdminService final : public RawAdmin, private DatabaseCalls {
   UnaryReactor* DiscardDamagedItem(Context* context, const Bytes* request, Bytes* reply) override {
     return Serve(context, "itemdb.v1.Admin/DiscardDamagedItem", request, reply,
                  &Database::DiscardDamagedItem);
+  }
+
+  UnaryReactor* Promote(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Admin/Promote", request, reply, &Database::Promote);
   }
 
  private:

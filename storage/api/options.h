@@ -117,6 +117,13 @@ struct DatabaseOptions {
   // Commit groups that wait for being archived, in bytes. When there are more, they are given up, and a new
   // backup is made when the archive can be written again.
   size_t archive_queue_bytes = 32 << 20;
+  // The archive of another database. Not empty: this database is a standby of it. It follows the archive,
+  // takes no writes but for that, and becomes a database of its own when it is promoted (Database::Promote).
+  // A new data directory is made from a backup in standby_backups, and again when the archive has a gap.
+  std::string standby_archive;
+  std::string standby_backups;
+  // How often a standby looks for new commits.
+  std::chrono::milliseconds standby_interval = std::chrono::milliseconds(100);
   // Threads for reads that miss the block cache and for long pages.
   int io_threads = 4;
   // How long a pinned snapshot (PinSnapshot) can be read.

@@ -134,11 +134,30 @@ absl::StatusOr<std::unique_ptr<SegmentReader>> SegmentReader::Open(rocksdb::Env*
   if (IsMissingFile(opened))
     return MakeError(absl::StatusCode::kNotFound, kReasonResourceNotFound, path + " is missing");
   if (!opened.ok()) return FromRocksDB("cannot open " + path, opened);
-  std::unique_ptr<SegmentReader> reader(new SegmentReader(std::move(file), bytes));
+  std::unique_ptr<SegmentReader> reader(new SegmentReader(env, path, std::move(file), bytes));
   ITEMDB_ASSIGN_OR_RETURN(const bool is_whole, reader->ReadHeader());
   if (!is_whole || reader->header_.number != number)
     return DataLossError("the segment " + path + " of the archive is damaged: its header");
+  reader->end_of_frames_ = bytes - reader->bytes_left_;
   return reader;
+}
+
+absl::Status SegmentReader::Refresh() {
+  uint64_t bytes = 0;
+  rocksdb::Status looked = env_->GetFileSize(path_, &bytes);
+  // Only what is behind the last whole frame can have changed, and a frame is written from its beginning.
+  if (looked.ok() && bytes == bytes_) return absl::OkStatus();
+  std::unique_ptr<rocksdb::SequentialFile> file;
+  if (looked.ok()) looked = env_->NewSequentialFile(path_, &file, rocksdb::EnvOptions());
+  if (looked.ok() && bytes >= end_of_frames_) looked = file->Skip(end_of_frames_);
+  if (IsMissingFile(looked))
+    return MakeError(absl::StatusCode::kNotFound, kReasonResourceNotFound, path_ + " is missing");
+  if (!looked.ok()) return FromRocksDB("cannot read " + path_, looked);
+  file_ = std::move(file);
+  bytes_ = bytes;
+  bytes_left_ = bytes >= end_of_frames_ ? bytes - end_of_frames_ : 0;
+  ends_in_damage_ = false;
+  return absl::OkStatus();
 }
 
 absl::StatusOr<bool> SegmentReader::Read(size_t count, std::string* to) {
@@ -207,6 +226,7 @@ absl::StatusOr<std::optional<ArchivedGroup>> SegmentReader::Next() {
   if (Hash(batch, Hash(numbers, hash_)) != hash) return std::nullopt;
   group.batch = rocksdb::WriteBatch(std::move(batch));
   hash_ = hash;
+  end_of_frames_ = bytes_ - bytes_left_;
   ends_in_damage_ = false;
   return group;
 }

@@ -109,16 +109,26 @@ class SegmentReader {
   uint64_t hash() const { return hash_; }
   // After Next has returned std::nullopt: whether bytes follow that are no whole, undamaged frame.
   bool ends_in_damage() const { return ends_in_damage_; }
+  // After Next has returned std::nullopt: makes Next look again, if the file has other bytes behind the last
+  // whole frame than it had. A segment may be written while it is read. Errors as Open.
+  absl::Status Refresh();
 
  private:
-  SegmentReader(std::unique_ptr<rocksdb::SequentialFile> file, uint64_t bytes_left)
-      : file_(std::move(file)), bytes_left_(bytes_left) {}
+  SegmentReader(rocksdb::Env* env, std::string path, std::unique_ptr<rocksdb::SequentialFile> file,
+                uint64_t bytes)
+      : env_(env), path_(std::move(path)), file_(std::move(file)), bytes_(bytes), bytes_left_(bytes) {}
   // Reads `count` bytes into `*to`. False: there are fewer.
   absl::StatusOr<bool> Read(size_t count, std::string* to);
   absl::StatusOr<bool> ReadHeader();
 
-  const std::unique_ptr<rocksdb::SequentialFile> file_;
+  rocksdb::Env* const env_;
+  const std::string path_;
+  std::unique_ptr<rocksdb::SequentialFile> file_;
+  // The size of the file when it was opened.
+  uint64_t bytes_;
   uint64_t bytes_left_;
+  // Where the last whole frame ends, or the header.
+  uint64_t end_of_frames_ = 0;
   SegmentHeader header_;
   uint64_t hash_ = 0;
   bool ends_in_damage_ = false;

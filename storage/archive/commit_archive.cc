@@ -319,9 +319,18 @@ void CommitArchive::Queue(ArchivedGroup group) {
 void CommitArchive::Loop() {
   std::chrono::milliseconds wait = options_.interval;
   while (thread_.WaitFor(wait)) {
+    LookForPromotion();
     const absl::Status written = WriteQueued(/*syncs=*/true);
     wait = written.ok() ? options_.interval : kRetryIntervals * options_.interval;
   }
+}
+
+void CommitArchive::LookForPromotion() {
+  if (knows_promotion_ || !options_.on_promotion) return;
+  const auto promotion = ReadPromotion(options_.environment->env(), options_.directory);
+  if (!promotion.ok() || !promotion->has_value()) return;
+  knows_promotion_ = true;
+  options_.on_promotion(**promotion);
 }
 
 absl::Status CommitArchive::WriteQueued(bool syncs) {

@@ -25,6 +25,7 @@
 
 #include "rocksdb/write_batch.h"
 #include "storage/archive/archive_segment.h"
+#include "storage/archive/promotion.h"
 #include "storage/base/background_thread.h"
 #include "storage/commit/commit_pipeline.h"
 #include "storage/encryption/environment.h"
@@ -48,6 +49,8 @@ struct CommitArchiveOptions {
   std::chrono::milliseconds interval = std::chrono::milliseconds(500);
   // Makes all groups durable that were committed before. Called before they are written.
   std::function<absl::Status()> sync;
+  // Called once, on the archive's thread, when a standby that follows the archive was promoted.
+  std::function<void(const Promotion&)> on_promotion;
   // Not OK: there is no space for the archive now. Empty: not asked.
   std::function<absl::Status()> check_space;
 };
@@ -144,6 +147,7 @@ class CommitArchive {
   // `syncs`: calls CommitArchiveOptions::sync before.
   absl::Status WriteQueued(bool syncs);
   // An archive that could not be read when it was opened.
+  void LookForPromotion();
   absl::Status FindEndLate() ABSL_EXCLUSIVE_LOCKS_REQUIRED(writing_);
   absl::Status StartSegment(const std::optional<Position>& chain_after, uint64_t chain_id)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(writing_);
@@ -155,6 +159,9 @@ class CommitArchive {
   };
 
   const CommitArchiveOptions options_;
+
+  // Touched only by the thread.
+  bool knows_promotion_ = false;
 
   mutable Mutex mutex_;
   std::deque<ArchivedGroup> queue_ ABSL_GUARDED_BY(mutex_);

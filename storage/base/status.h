@@ -38,6 +38,8 @@ inline constexpr std::string_view kReasonImageMissing = "IMAGE_MISSING";        
 inline constexpr std::string_view kReasonDataDirectoryInUse = "DATA_DIRECTORY_IN_USE";  // FAILED_PRECONDITION
 inline constexpr std::string_view kReasonDataDirectoryForeign =
     "DATA_DIRECTORY_FOREIGN";                                                     // FAILED_PRECONDITION
+inline constexpr std::string_view kReasonStandby = "STANDBY";                     // FAILED_PRECONDITION
+inline constexpr std::string_view kReasonFenced = "FENCED";                       // FAILED_PRECONDITION
 inline constexpr std::string_view kReasonFormatUnknown = "FORMAT_UNKNOWN";        // FAILED_PRECONDITION
 inline constexpr std::string_view kReasonCancelled = "CANCELLED";                 // CANCELLED
 inline constexpr std::string_view kReasonDeadlineExceeded = "DEADLINE_EXCEEDED";  // DEADLINE_EXCEEDED

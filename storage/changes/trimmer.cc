@@ -171,7 +171,9 @@ absl::Status ChangeTrimmer::Trim() {
       for (const v1::Stream& stream : streams) DeleteStream(stream, group);
       return absl::OkStatus();
     };
-    ITEMDB_RETURN_IF_ERROR(CommitAndWait(engine_, move_start, {.space = WriteSpace::kFrees}).status());
+    ITEMDB_RETURN_IF_ERROR(
+        CommitAndWait(engine_, move_start, {.space = WriteSpace::kFrees, .origin = WriteOrigin::kUpkeep})
+            .status());
     ITEMDB_RETURN_IF_ERROR(engine_.SyncNow());
     engine_.trim_horizon().FinishTrim(wanted);
     options.log->debug("change log trimmed oldest_sequence={} trimmed_changes={}", wanted, wanted - oldest);

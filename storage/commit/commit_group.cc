@@ -86,6 +86,16 @@ void CommitGroup::AppendChange(uint64_t storage_id, std::string_view record) {
   writes_.Put(state_->store->changes(), key, EncodeRecord(kChangesStorageId, key, 0, record));
 }
 
+void CommitGroup::PutReplicatedChange(uint64_t storage_id, std::string_view key, std::string_view record) {
+  changes_.Add(storage_id, next_sequence_++);
+  writes_.Put(state_->store->changes(), key, record);
+}
+
+void CommitGroup::EndReplicated(int64_t time_us) {
+  commit_time_us_ = std::max(commit_time_us_, time_us);
+  is_replicated_ = true;
+}
+
 rocksdb::WriteBatch& CommitGroup::SealBatch() {
   tokens_.DeleteSomeExpired();
   for (const TableRunsOfGroup::Record& runs : changes_.Encode())
@@ -99,6 +109,7 @@ void CommitGroup::InstallState() {
   state_->catalog = catalog_;
   state_->next_sequence = next_sequence_;
   state_->last_commit_time_us = commit_time_us_;
+  if (is_replicated_) state_->first_valid_read_group_number = state_->next_group_number;
   ++state_->next_group_number;
 }
 

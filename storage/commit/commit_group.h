@@ -127,6 +127,24 @@ class CommitGroup {
 
   // Appends the encoded itemdb.v1.ChangeRecord `record`, of the table `storage_id`, under next_sequence().
   void AppendChange(uint64_t storage_id, std::string_view record);
+
+  // ---- of a commit group of another database that this one follows (storage/standby) ----
+
+  // A record as the other database has written it.
+  void PutReplicated(rocksdb::ColumnFamilyHandle* family, std::string_view key, std::string_view record) {
+    writes_.Put(family, key, record);
+  }
+  void DeleteReplicated(rocksdb::ColumnFamilyHandle* family, std::string_view key) {
+    writes_.Delete(family, key);
+  }
+  // The same for a change record: that of next_sequence(), of the table `storage_id`.
+  void PutReplicatedChange(uint64_t storage_id, std::string_view key, std::string_view record);
+  // The size statistics of a table or index were deleted.
+  void DropStatistics(uint64_t storage_id) { (void)size_statistics_.Drop(storage_id, &writes_); }
+  // Commits after this group are not earlier than `time_us`. Items that were read before it may have been
+  // replaced by it.
+  void EndReplicated(int64_t time_us);
+
   // The changes appended so far, by table.
   const TableRunsOfGroup& changes() const { return changes_; }
 
@@ -159,6 +177,7 @@ class CommitGroup {
   GroupTokens tokens_;
   TableRunsOfGroup changes_;
   std::vector<TimeEntry> time_entries_;
+  bool is_replicated_ = false;
   // Items that CurrentItem has read from RocksDB; the views that it returned point into them.
   std::vector<std::unique_ptr<std::string>> reads_;
 };

@@ -38,7 +38,7 @@ absl::StatusOr<uint64_t> CommitAndWait(Engine& engine, absl::FunctionRef<absl::S
   auto unit = std::make_unique<WaitingUnit>(apply, options.size_bytes);
   std::future<WaitingUnit::Completion> future = unit->completion();
   std::unique_ptr<CommitUnit> commit_unit = std::move(unit);
-  ITEMDB_RETURN_IF_ERROR(engine.Submit(commit_unit, options.when_full, options.space));
+  ITEMDB_RETURN_IF_ERROR(engine.Submit(commit_unit, options.when_full, options.space, options.origin));
   const WaitingUnit::Completion completion = future.get();
   if (!completion.status.ok()) return completion.status;
   return completion.change_sequence;

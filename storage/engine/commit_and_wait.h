@@ -11,6 +11,7 @@ struct CommitOptions {
   size_t size_bytes = 0;
   WhenFull when_full = WhenFull::kRefuse;
   WriteSpace space = WriteSpace::kTakes;
+  WriteOrigin origin = WriteOrigin::kClient;
 };
 
 // Calls `apply` like CommitUnit::Apply, and blocks until the unit completes. Returns the last change in the

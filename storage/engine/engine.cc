@@ -138,6 +138,7 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(DatabaseOptions options) {
     opts.log->warn("the watermark could not be written error=\"{}\"", MessageOf(kept));
   ITEMDB_RETURN_IF_ERROR(RewriteSmallFiles(*engine->environment_, opts.data_directory));
   engine->reclaimer_ = std::make_unique<Reclaimer>(*engine);
+  engine->FenceIfPromoted();
   engine->maintenance_thread_.Start([engine = engine.get()] { engine->MaintenanceLoop(); });
   return engine;
 }
@@ -149,6 +150,7 @@ std::unique_ptr<CommitArchive> Engine::MakeArchive() {
   archive.log = options_.log;
   archive.max_queue_bytes = options_.archive_queue_bytes;
   archive.interval = options_.archive_interval;
+  archive.on_promotion = [this](const Promotion& promotion) { Fence(promotion); };
   archive.sync = [this] {
     // While the store is reopened, nobody can say what is durable.
     ITEMDB_RETURN_IF_ERROR(pipeline_->SyncNow());
@@ -159,6 +161,8 @@ std::unique_ptr<CommitArchive> Engine::MakeArchive() {
 }
 
 absl::Status Engine::OpenArchive() {
+  // A standby begins one when it is promoted.
+  if (!options_.standby_archive.empty()) return absl::OkStatus();
   // An archive in the data directory was begun by StartArchive.
   if (options_.archive_directory.empty() && !std::filesystem::exists(ArchiveDirectory(options_)))
     return absl::OkStatus();
@@ -180,9 +184,12 @@ absl::Status Engine::StartArchive() {
       TellArchive(*view->store(), view->change_sequence(), group.commit_time_us());
       return absl::OkStatus();
     };
-    started = CommitAndWait(*this, start).status();
+    started = CommitAndWait(*this, start, {.origin = WriteOrigin::kUpkeep}).status();
   }
-  if (archive() != nullptr) return absl::OkStatus();
+  if (archive() != nullptr) {
+    FenceIfPromoted();
+    return absl::OkStatus();
+  }
   archive_.reset();
   // Otherwise the next opening would go on with it.
   std::error_code ignored;
@@ -286,9 +293,51 @@ absl::StatusOr<std::shared_ptr<const ReadView>> Engine::View() const {
   return view;
 }
 
-absl::Status Engine::Submit(std::unique_ptr<CommitUnit>& unit, WhenFull when_full, WriteSpace space) {
+absl::Status Engine::Submit(std::unique_ptr<CommitUnit>& unit, WhenFull when_full, WriteSpace space,
+                            WriteOrigin origin) {
+  if (origin == WriteOrigin::kClient && refuses_writes_.load(std::memory_order_acquire))
+    ITEMDB_RETURN_IF_ERROR(WriteRefusal());
   ITEMDB_RETURN_IF_ERROR(disk_space_.CheckWrite(space));
   return pipeline_->Submit(unit, when_full);
+}
+
+void Engine::RefuseWrites(absl::Status reason) {
+  MutexLock lock(mutex_);
+  write_refusal_ = std::move(reason);
+  refuses_writes_ = !write_refusal_.ok();
+}
+
+absl::Status Engine::WriteRefusal() const {
+  MutexLock lock(mutex_);
+  return write_refusal_;
+}
+
+void Engine::Fence(const Promotion& promotion) {
+  RefuseWrites(FencedError(promotion, archive()->directory()));
+  options_.log->error(
+      "a standby of this database was promoted: no more writes are accepted, reads go on standby={} "
+      "promoted_at_change={}",
+      promotion.database_id, promotion.change_sequence);
+  // Everything that was accepted before is committed when this is.
+  const absl::Status drained =
+      CommitAndWait(
+          *this, [](CommitGroup&) { return absl::OkStatus(); },
+          {.when_full = WhenFull::kWait, .space = WriteSpace::kFrees, .origin = WriteOrigin::kUpkeep})
+          .status();
+  absl::Status written = drained.ok() ? archive()->WriteNow() : drained;
+  if (written.ok()) written = WriteFenced(env(), archive()->directory());
+  if (!written.ok()) {
+    options_.log->error("the archive could not be finished for the promoted standby error=\"{}\"",
+                        MessageOf(written));
+  }
+}
+
+void Engine::FenceIfPromoted() {
+  if (archive() == nullptr) return;
+  const auto promotion = ReadPromotion(env(), archive()->directory());
+  if (!promotion.ok()) return;  // The archive cannot be read; its thread looks again.
+  if (promotion->has_value()) return Fence(**promotion);
+  DeleteFenced(env(), archive()->directory());
 }
 
 uint64_t Engine::NewStorageId() {
@@ -304,6 +353,24 @@ uint64_t Engine::next_storage_id() const {
 bool Engine::IsFromBeforeOpening(uint64_t storage_id) const {
   MutexLock lock(mutex_);
   return storage_id < opened_storage_id_;
+}
+
+void Engine::SkipStorageIds(uint64_t next) {
+  MutexLock lock(mutex_);
+  next_storage_id_ = std::max(next_storage_id_, next);
+}
+
+void Engine::CountAllAsFromBeforeOpening() {
+  MutexLock lock(mutex_);
+  opened_storage_id_ = next_storage_id_;
+}
+
+void Engine::ReplaceStore(std::function<absl::Status()> install) {
+  {
+    MutexLock lock(mutex_);
+    install_ = std::move(install);
+  }
+  Fail();
 }
 
 absl::Status Engine::FlushBeforeStop(std::chrono::milliseconds timeout, const Cancellation& cancellation) {
@@ -381,8 +448,11 @@ void Engine::Maintain() {
     CopyCatalog();
     next_catalog_copy_ = now + kCatalogCopyShare * (std::chrono::steady_clock::now() - now);
   }
-  std::unique_ptr<CommitUnit> delete_expired = std::make_unique<DeleteExpiredTokens>();
-  (void)pipeline_->Submit(delete_expired);  // Refused when the queue is full: tried again a second later.
+  // A standby deletes those that its primary deletes.
+  if (!refuses_writes_) {
+    std::unique_ptr<CommitUnit> delete_expired = std::make_unique<DeleteExpiredTokens>();
+    (void)pipeline_->Submit(delete_expired);  // Refused when the queue is full: tried again a second later.
+  }
   disk_space_.Update();
   disk_space_.KeepBallast();
 }
@@ -435,6 +505,24 @@ absl::Status Engine::CheckReopening() const {
   return disk_space_.CheckOpening((*view)->store()->MeasureUsage().write_ahead_log);
 }
 
+absl::Status Engine::InstallReplacement() {
+  std::function<absl::Status()> install;
+  {
+    MutexLock lock(mutex_);
+    install = install_;
+  }
+  if (!install) return absl::OkStatus();
+  ITEMDB_RETURN_IF_ERROR(install());
+  ITEMDB_ASSIGN_OR_RETURN(const auto watermark, ReadWatermark(env(), options_.data_directory));
+  // The other store may be at an earlier change.
+  if (watermark.has_value() && synced_sequence_ != nullptr) {
+    for (int slot = 0; slot < 2; ++slot) synced_sequence_->Store(watermark->sequence);
+  }
+  MutexLock lock(mutex_);
+  install_ = nullptr;
+  return absl::OkStatus();
+}
+
 void Engine::Reopen() {
   // Until then reads go on in the view from before the failed write.
   if (absl::Status possible = CheckReopening(); !possible.ok()) {
@@ -464,6 +552,10 @@ void Engine::Reopen() {
     if (!maintenance_thread_.WaitFor(kMaintenanceInterval)) return;
   }
   disk_space_.Update();
+  if (absl::Status installed = InstallReplacement(); !installed.ok()) {
+    options_.log->error("the store could not be replaced error=\"{}\"", MessageOf(installed));
+    return;  // MaintenanceLoop tries again, as failed_ is still set.
+  }
   absl::StatusOr<Recovered> recovered =
       OpenDirectory(options_.data_directory, MakeStoreOptions(), /*recover_last_good=*/false);
   if (!recovered.ok()) {

@@ -23,6 +23,7 @@
 #include "storage/api/options.h"
 #include "storage/api/replies.h"
 #include "storage/archive/commit_archive.h"
+#include "storage/archive/promotion.h"
 #include "storage/base/background_thread.h"
 #include "storage/base/cancellation.h"
 #include "storage/base/status.h"
@@ -42,6 +43,13 @@
 
 namespace itemdb::storage {
 
+// Who asks for a write.
+enum class WriteOrigin {
+  kClient,
+  // The database itself: it makes no change record, and is done by a standby too.
+  kUpkeep,
+};
+
 class Engine {
  public:
   // Errors as Database::Open.
@@ -52,8 +60,16 @@ class Engine {
   absl::StatusOr<std::shared_ptr<const ReadView>> View() const;
   // As CommitPipeline::Submit; also RESOURCE_EXHAUSTED (DISK_FULL) when the disk is too full (DiskSpace).
   // Thread-safe.
+  // FAILED_PRECONDITION (STANDBY, FENCED): writes of clients are refused (RefuseWrites).
   absl::Status Submit(std::unique_ptr<CommitUnit>& unit, WhenFull when_full = WhenFull::kRefuse,
-                      WriteSpace space = WriteSpace::kTakes);
+                      WriteSpace space = WriteSpace::kTakes, WriteOrigin origin = WriteOrigin::kClient);
+  // From now on Submit refuses writes of clients with `reason`; with OK it takes them again. Thread-safe.
+  void RefuseWrites(absl::Status reason);
+  // Why writes of clients are refused; OK if they are not. Thread-safe.
+  absl::Status WriteRefusal() const;
+  // A standby was promoted that has followed the archive: takes no more writes of clients, writes what was
+  // committed to the archive, and tells the standby. Blocks. Not on a thread of the pipeline.
+  void Fence(const Promotion& promotion);
   ChangeWaiters& change_waiters() { return *change_waiters_; }
   TtlCursors& ttl_cursors() { return ttl_cursors_; }
   TimeOfDay& time_of_day() { return *time_of_day_; }
@@ -71,6 +87,8 @@ class Engine {
   std::shared_ptr<TablePatterns> NewPatterns() { return std::make_shared<TablePatterns>(pattern_count_); }
   // When the engine was made. The calls of access patterns are counted since then.
   absl::Time opened_at() const { return opened_at_; }
+  // Ends the DDL thread, before what its tasks use is destroyed.
+  void StopDdl() { ddl_thread_->Stop(); }
   // Runs `task` on the DDL thread. False when too many tasks wait.
   [[nodiscard]] bool SubmitDdl(IoPool::Task& task) { return ddl_thread_->Submit(task, IoPriority::kLong); }
 
@@ -80,6 +98,10 @@ class Engine {
   uint64_t NewStorageId();
   // The value that a commit must put into the catalog as `next_storage_id`. Never decreases.
   uint64_t next_storage_id() const;
+  // Ids below `next` were given out by the database that this one follows.
+  void SkipStorageIds(uint64_t next);
+  // What is in the store now counts as from before the opening.
+  void CountAllAsFromBeforeOpening();
   // Whether `storage_id` was given out before the store was opened. Then an index that is being created may
   // have entries of an earlier attempt under this id.
   bool IsFromBeforeOpening(uint64_t storage_id) const;
@@ -94,6 +116,9 @@ class Engine {
   // From now on the maintenance thread calls `call` after each reopening: the store may then hold more or
   // fewer writes than readers have seen before. `call` must stay valid until the engine is destroyed.
   void SetOnReopened(std::function<void()> call);
+  // Closes the store, calls `install`, which puts another in its place, and opens that. Returns at once.
+  // `install` is called again if it fails.
+  void ReplaceStore(std::function<absl::Status()> install);
   // True from a failed write until the store is reopened. Code that holds a view for long must then release
   // it.
   bool IsFailed() const;
@@ -138,6 +163,8 @@ class Engine {
   Engine(DatabaseOptions options, std::unique_ptr<Environment> environment,
          std::unique_ptr<DirectoryLock> lock);
   StoreOptions MakeStoreOptions();
+  // When the archive was opened: a standby may have been promoted meanwhile.
+  void FenceIfPromoted();
   std::unique_ptr<CommitArchive> MakeArchive();
   // Opens the archive, if there is to be one. Errors as CommitArchive::Open.
   absl::Status OpenArchive();
@@ -160,6 +187,8 @@ class Engine {
   void Fail();
   // Not OK: opening the store would fail, and then nothing could be read either.
   absl::Status CheckReopening() const;
+  // Calls what ReplaceStore has got, if anything.
+  absl::Status InstallReplacement();
   void Reopen();
   absl::Status AdvanceWatermark();
   // Pauses compactions that met damage, and logs damage that is new.
@@ -207,8 +236,13 @@ class Engine {
   // By storage id: the access patterns of the tables while the store is reopened; otherwise empty.
   std::map<uint64_t, std::shared_ptr<TablePatterns>> kept_patterns_;
 
+  // Whether write_refusal_ is not OK.
+  std::atomic<bool> refuses_writes_ = false;
   mutable Mutex mutex_;
   CondVar changed_;
+  absl::Status write_refusal_ ABSL_GUARDED_BY(mutex_);
+  // Puts other files in the place of the store while no store is open.
+  std::function<absl::Status()> install_ ABSL_GUARDED_BY(mutex_);
   bool failed_ ABSL_GUARDED_BY(mutex_) = false;
   std::function<void()> on_reopened_ ABSL_GUARDED_BY(mutex_);
   // Stores that are open for writing: 1, or 0 while the store is reopened.

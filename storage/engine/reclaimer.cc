@@ -253,7 +253,7 @@ absl::Status Reclaimer::RemoveRecords(const Store& store, const std::vector<Drop
                                              group.DeleteCatalog(DroppedKey(gone[i].storage_id));
                                            return absl::OkStatus();
                                          },
-                                         {.space = WriteSpace::kFrees})
+                                         {.space = WriteSpace::kFrees, .origin = WriteOrigin::kUpkeep})
                                .status());
   }
   // A compaction that RocksDB began before SetDropped may have written some dropped records again.

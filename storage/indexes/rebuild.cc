@@ -22,7 +22,8 @@ absl::Status DeleteAllTokens(Engine& engine) {
                            if (all) group.size_statistics().Set(kRequestsStorageId, SizeStatistics());
                            keys.clear();
                            return absl::OkStatus();
-                         })
+                         },
+                         {.origin = WriteOrigin::kUpkeep})
         .status();
   };
   absl::Status status;
@@ -70,7 +71,8 @@ absl::Status RebuildDerived(Engine& engine) {
                        [](CommitGroup& group) {
                          group.DeleteCatalog(kNeedsRebuildKey);
                          return absl::OkStatus();
-                       })
+                       },
+                       {.origin = WriteOrigin::kUpkeep})
       .status();
 }
 

@@ -109,7 +109,9 @@ absl::Status Repair::Finish() {
     Reconcile(group);
     return absl::OkStatus();
   };
-  const absl::Status reconciled = CommitAndWait(engine_, reconcile, {.when_full = WhenFull::kWait}).status();
+  const absl::Status reconciled =
+      CommitAndWait(engine_, reconcile, {.when_full = WhenFull::kWait, .origin = WriteOrigin::kUpkeep})
+          .status();
   entries_.clear();
   counts_.clear();
   collections_.clear();

@@ -192,14 +192,18 @@ absl::StatusOr<std::shared_ptr<const SplitPoints>> ScanSegments::Measure(Id id, 
       SplitPoints points,
       MeasureSplitPoints(*view, keyspace, id.second, size_statistics.items, request.cancellation));
   const std::vector<std::string> unused = LeastRecentlyUsed(*view, id);
-  ITEMDB_RETURN_IF_ERROR(CommitAndWait(engine_, [&](CommitGroup& group) {
-                           // If the table was deleted meanwhile, nobody would ever remove this record.
-                           if (!IsInUse(*group.catalog(), request.table->name, id.first))
-                             return absl::OkStatus();
-                           group.PutCatalog(key, EncodePoints(key, points));
-                           for (const std::string& other : unused) group.DeleteCatalog(other);
-                           return absl::OkStatus();
-                         }).status());
+  ITEMDB_RETURN_IF_ERROR(CommitAndWait(engine_,
+                                       [&](CommitGroup& group) {
+                                         // If the table was deleted meanwhile, nobody would ever remove this
+                                         // record.
+                                         if (!IsInUse(*group.catalog(), request.table->name, id.first))
+                                           return absl::OkStatus();
+                                         group.PutCatalog(key, EncodePoints(key, points));
+                                         for (const std::string& other : unused) group.DeleteCatalog(other);
+                                         return absl::OkStatus();
+                                       },
+                                       {.origin = WriteOrigin::kUpkeep})
+                             .status());
   auto shared = std::make_shared<const SplitPoints>(std::move(points));
   Insert(id, *request.table, shared);
   MutexLock lock(mutex_);

@@ -252,6 +252,9 @@ class FakeDaemon::Services {
                                     v1::DiscardDamagedItemReply* r) override {
       return Answer(fake->discard_damaged_item, q, r);
     }
+    grpc::Status Promote(Context*, const v1::PromoteRequest* q, v1::PromoteReply* r) override {
+      return Answer(fake->promote, q, r);
+    }
     const FakeDaemon* fake;
   };
 

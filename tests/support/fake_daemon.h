@@ -92,6 +92,7 @@ class FakeDaemon {
   Handler<v1::DeleteDatabaseBackupsRequest, v1::DeleteDatabaseBackupsReply> delete_database_backups;
   Handler<v1::ListDamageRequest, v1::ListDamageReply> list_damage;
   Handler<v1::DiscardDamagedItemRequest, v1::DiscardDamagedItemReply> discard_damaged_item;
+  Handler<v1::PromoteRequest, v1::PromoteReply> promote;
 
  private:
   class Services;

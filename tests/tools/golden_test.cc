@@ -54,7 +54,6 @@ grpc::Status FixedTimeToLive(const v1::DescribeTimeToLiveRequest&, v1::DescribeT
 }
 
 grpc::Status FixedStatus(const v1::GetStatusRequest& request, v1::GetStatusReply* reply) {
-  EXPECT_TRUE(request.with_tables());
   reply->set_version("1.2.3");
   reply->set_database_id("00000000-0000-0000-0000-000000000000");
   reply->set_durable(true);
@@ -414,6 +413,14 @@ grpc::Status FixedDamage(const v1::ListDamageRequest&, v1::ListDamageReply* repl
   return grpc::Status::OK;
 }
 
+grpc::Status FixedPromotion(const v1::PromoteRequest& request, v1::PromoteReply* reply) {
+  if (request.force())
+    return ErrorReply(grpc::StatusCode::FAILED_PRECONDITION, "VALIDATION",
+                      "this database is no standby: it was promoted already");
+  reply->set_change_sequence(1'234);
+  return grpc::Status::OK;
+}
+
 grpc::Status FixedDiscard(const v1::DiscardDamagedItemRequest& request, v1::DiscardDamagedItemReply* reply) {
   if (request.key().attributes(0).value().s() == "prod_001")
     return ErrorReply(grpc::StatusCode::INVALID_ARGUMENT, "VALIDATION",
@@ -607,6 +614,7 @@ std::vector<Case> Cases() {
        .success = {"--table", "Product", "--key", R"({"product_id": "prod_100"})", "--yes"},
        .failure = {"--table", "Product", "--key", R"({"product_id": "prod_001"})", "--yes"},
        .fake = true},
+      {.command = "promote", .success = {"--yes"}, .failure = {"--yes", "--force"}, .fake = true},
       {"audit verify", {"/dev/null"}, {"EXAMPLES/README.md"}},
       {"changes read", {"--after", "27", "--limit", "3"}, {"--limit", "1001"}},
       {"changes tail", {"--table", "music"}, {"--from", "0"}},
@@ -703,6 +711,7 @@ std::string Transcript(const Case& each, const RealDaemon* shared) {
       fake.delete_database_backups = FixedDelete;
       fake.list_damage = FixedDamage;
       fake.discard_damaged_item = FixedDiscard;
+      fake.promote = FixedPromotion;
       fake.describe_table = FixedTable;
       fake.describe_time_to_live = FixedTimeToLive;
       AddBackups(fake);

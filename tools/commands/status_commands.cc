@@ -169,6 +169,26 @@ std::string ArchiveText(const ArchiveStatus& archive) {
   return archive.error.empty() ? text : "FAILED; " + text;
 }
 
+JsonValue StandbyToJson(const StandbyStatus& standby) {
+  JsonValue object = JsonValue::Object()
+                         .Add("archive_directory", standby.archive_directory)
+                         .Add("lag_ms", absl::ToInt64Milliseconds(standby.lag));
+  if (standby.commit_time != absl::UnixEpoch()) object.Add("commit_time", TimeText(standby.commit_time));
+  object.Add("needs_base", standby.needs_base);
+  if (!standby.error.empty()) object.Add("error", standby.error);
+  return object;
+}
+
+std::string StandbyText(const StandbyStatus& standby) {
+  std::string text = "follows " + standby.archive_directory;
+  if (standby.needs_base) {
+    text += "; waits for a new backup";
+  } else if (standby.lag > absl::ZeroDuration()) {
+    text += absl::StrFormat("; %.1f s behind", absl::ToDoubleSeconds(standby.lag));
+  }
+  return standby.error.empty() ? text : "FAILED; " + text;
+}
+
 JsonValue StatusToJson(const DaemonStatus& status, const std::string& endpoint) {
   JsonValue object = JsonValue::Object()
                          .Add("version", status.version)
@@ -214,6 +234,8 @@ JsonValue StatusToJson(const DaemonStatus& status, const std::string& endpoint) 
   if (status.scheduled_backups.has_value())
     object.Add("scheduled_backups", ScheduledBackupsToJson(*status.scheduled_backups));
   if (status.archive.has_value()) object.Add("archive", ArchiveToJson(*status.archive));
+  if (status.standby.has_value()) object.Add("standby", StandbyToJson(*status.standby));
+  if (!status.writes_refused.empty()) object.Add("writes_refused", status.writes_refused);
   if (status.proven_backup.has_value()) {
     object.Add("proven_backup", JsonValue::Object()
                                     .Add("backup_id", status.proven_backup->backup_id)
@@ -290,6 +312,7 @@ std::vector<std::pair<std::string, std::string>> Figures(const DaemonStatus& sta
   if (status.scheduled_backups.has_value())
     figures.emplace_back("scheduled backups", ScheduledBackupsText(*status.scheduled_backups));
   if (status.archive.has_value()) figures.emplace_back("archive", ArchiveText(*status.archive));
+  if (status.standby.has_value()) figures.emplace_back("standby", StandbyText(*status.standby));
   if (status.proven_backup.has_value()) {
     figures.emplace_back("proven backup", absl::StrFormat("number %d begun %s, restored and checked %s",
                                                           status.proven_backup->backup_id,
@@ -325,6 +348,9 @@ absl::Status RunStatus(Context& context) {
     context.out() << "backup: " << status.scheduled_backups->last_error << '\n';
   if (status.archive.has_value() && !status.archive->error.empty())
     context.out() << "archive: " << status.archive->error << '\n';
+  if (status.standby.has_value() && !status.standby->error.empty())
+    context.out() << "standby: " << status.standby->error << '\n';
+  if (!status.writes_refused.empty()) context.out() << "writes: " << status.writes_refused << '\n';
   if (status.tables.empty()) return absl::OkStatus();
   TextTable tables({"table", NumberColumn("items"), NumberColumn("bytes"), NumberColumn("indexes")});
   for (const TableStatistics& table : status.tables) {

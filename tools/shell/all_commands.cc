@@ -17,6 +17,7 @@
 #include "tools/commands/model_commands.h"
 #include "tools/commands/order_entry_commands.h"
 #include "tools/commands/pattern_commands.h"
+#include "tools/commands/promote_commands.h"
 #include "tools/commands/query_commands.h"
 #include "tools/commands/shard_commands.h"
 #include "tools/commands/status_commands.h"
@@ -49,6 +50,7 @@ void RegisterAllCommands(CommandTable& table) {
   RegisterExportCommands(table);
   RegisterImportCommands(table);
   RegisterDamageCommands(table);
+  RegisterPromoteCommand(table);
   RegisterAuditCommands(table);
   RegisterPatternCommands(table);
   RegisterLatencyCommands(table);

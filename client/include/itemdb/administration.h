@@ -353,6 +353,20 @@ struct ScheduledBackups {
   std::string last_error = {};
 };
 
+// A standby (itemd --standby).
+struct StandbyStatus {
+  // The archive that it follows, on the daemon's machine.
+  std::string archive_directory = {};
+  // When the last commit that was applied was made; 1970: none was since the daemon began to serve.
+  absl::Time commit_time = absl::UnixEpoch();
+  // How long ago that was, if more commits are known to be there; else zero.
+  absl::Duration lag = absl::ZeroDuration();
+  // The archive has a gap, and another backup is restored when there is one.
+  bool needs_base = false;
+  // Why the archive cannot be followed; empty if it can.
+  std::string error = {};
+};
+
 // The archive of every commit (itemd --archive-directory). 1970: no such time.
 struct ArchiveStatus {
   // On the daemon's machine.
@@ -440,6 +454,10 @@ struct DaemonStatus {
   // Set if the daemon writes an audit log.
   std::optional<AuditLogStatus> audit_log = std::nullopt;
   DamageStatus damage = {};
+  // Set if the database is a standby.
+  std::optional<StandbyStatus> standby = std::nullopt;
+  // Why writes are refused: the database is a standby, or one of it was promoted. Empty if they are not.
+  std::string writes_refused = {};
 };
 
 struct GetStatusRequest {

@@ -357,6 +357,9 @@ class ITEMDB_EXPORT Client {
   // the default timeout is one hour. INVALID_ARGUMENT: the item can be read, or there is none.
   absl::StatusOr<DiscardDamagedItemResult> DiscardDamagedItem(const std::string& table_name, const Item& key,
                                                               CallOptions options = {}) const;
+  // Makes a standby the primary; see itemdb.v1.Admin.Promote. The default timeout is one minute. Returns the
+  // last change that was followed. FAILED_PRECONDITION: it is no standby, or `force` is needed.
+  absl::StatusOr<uint64_t> Promote(bool force = false, CallOptions options = {}) const;
   // How clients have read and written tables since the daemon was started: one table, or all tables when the
   // name is empty.
   absl::StatusOr<AccessPatternsResult> GetAccessPatterns(const std::string& table_name = "",

@@ -50,6 +50,8 @@ constexpr JsonException kExceptions[] = {
     {storage::kReasonQueueFull, 400, "ThrottlingException", "ThrottlingError"},
     {daemon::kReasonCallsFull, 400, "ThrottlingException", "ThrottlingError"},
     {storage::kReasonUnavailable, 503, "ServiceUnavailable", kInternalCode},
+    {storage::kReasonStandby, 503, "ServiceUnavailable", kInternalCode},
+    {storage::kReasonFenced, 503, "ServiceUnavailable", kInternalCode},
     {storage::kReasonDiskFull, 503, "ServiceUnavailable", kInternalCode},
     {storage::kReasonCancelled, 503, "ServiceUnavailable", kInternalCode},
     {storage::kReasonDeadlineExceeded, 503, "ServiceUnavailable", kInternalCode},

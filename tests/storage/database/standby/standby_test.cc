@@ -1,0 +1,396 @@
+// A standby follows the archive of its primary, and becomes the primary when it is promoted.
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "tests/storage/database/requests.h"
+#include "tests/support/live_index.h"
+#include "tests/support/repetitions.h"
+#include "tests/support/temporary_directory.h"
+
+namespace itemdb::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class StandbyTest : public ::testing::Test {
+ protected:
+  StandbyTest() { primary_ = std::make_unique<TestDatabase>(PrimaryOptions()); }
+
+  DatabaseOptions PrimaryOptions() const {
+    DatabaseOptions options = TestDatabase::DefaultOptions(directory_.path() + "/primary");
+    options.backup_directory = backups_;
+    options.archive_directory = archive_;
+    options.archive_interval = std::chrono::milliseconds(5);
+    return options;
+  }
+  DatabaseOptions StandbyOptions(const std::string& name = "standby") const {
+    DatabaseOptions options = TestDatabase::DefaultOptions(directory_.path() + "/" + name);
+    options.standby_archive = archive_;
+    options.standby_backups = backups_;
+    options.standby_interval = std::chrono::milliseconds(5);
+    return options;
+  }
+  void StartStandby() {
+    AwaitArchive();
+    standby_ = std::make_unique<TestDatabase>(StandbyOptions());
+  }
+  void AwaitArchive() {
+    const uint64_t last = (*primary_)->GetStatus().change_sequence();
+    for (int i = 0; i < 3000; ++i) {
+      const v1::ArchiveStatus status = (*primary_)->GetStatus().archive();
+      if (status.change_sequence() >= last && status.oldest_time_us() != 0 && !status.needs_backup()) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    FAIL() << (*primary_)->GetStatus().archive().DebugString();
+  }
+  // Waits until the standby has every change that the primary has.
+  void AwaitStandby() {
+    const uint64_t last = (*primary_)->GetStatus().change_sequence();
+    for (int i = 0; i < 3000; ++i) {
+      const v1::GetStatusReply status = (*standby_)->GetStatus();
+      if (status.change_sequence() == last && !status.standby().needs_base()) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    FAIL() << "the primary is at " << last << "\n" << (*standby_)->GetStatus().DebugString();
+  }
+  void CreateTable(const std::string& name = "Things") {
+    v1::CreateTableRequest table = TableRequest(name);
+    AddIndex(&table, "ByState", {"state:S"}, 1, v1::PROJECTION_TYPE_ALL);
+    AddLocalIndex(&table, "ByNumber", "number", v1::PROJECTION_TYPE_KEYS_ONLY);
+    primary_->CreateTable(table);
+  }
+  static absl::StatusOr<wire::WriteItemReply> Put(TestDatabase& database, const std::string& pk, int number) {
+    return database.Put("Things", {{"pk", S(pk)},
+                                   {"sk", S(std::to_string(number))},
+                                   {"number", S(std::to_string(number * 7 % 100))},
+                                   {"state", S(number % 2 == 0 ? "even" : "odd")}});
+  }
+  // Writes of all kinds to the primary.
+  void Write(int operations, uint64_t seed) {
+    std::mt19937_64 random(seed);
+    for (int i = 0; i < operations; ++i) {
+      const std::string pk = "p" + std::to_string(random() % 3);
+      const int number = static_cast<int>(random() % 20);
+      if (random() % 4 == 0) {
+        ASSERT_TRUE(primary_->Delete("Things", {{"pk", S(pk)}, {"sk", S(std::to_string(number))}}).ok());
+      } else if (random() % 4 == 0) {
+        wire::TransactWriteItemsRequest transaction;
+        for (int action = 0; action < 3; ++action) {
+          *transaction.add_transact_items()->mutable_put() =
+              WriteRequest("Things", {{"pk", S(pk)}, {"sk", S(std::to_string(100 + number * 3 + action))}});
+        }
+        transaction.set_client_request_token("token " + std::to_string(random()));
+        ASSERT_TRUE(primary_->Transact(transaction).ok());
+      } else {
+        ASSERT_TRUE(Put(*primary_, pk, number).ok());
+      }
+    }
+  }
+  // Items, entries and the change log are those of the primary.
+  void ExpectEqual(const std::vector<std::string>& indexes = {"ByState", "ByNumber"}) {
+    EXPECT_EQ(ScanAll(*standby_, ScanRequest("Things")), ScanAll(*primary_, ScanRequest("Things")));
+    for (const std::string& index : indexes) {
+      wire::PageRequest scan = ScanRequest("Things");
+      scan.set_index_name(index);
+      EXPECT_EQ(ScanAll(*standby_, scan), ScanAll(*primary_, scan)) << index;
+    }
+    const std::vector<v1::ChangeRecord> changes = Changes(*primary_);
+    const std::vector<v1::ChangeRecord> followed = Changes(*standby_);
+    ASSERT_EQ(followed.size(), changes.size());
+    for (size_t i = 0; i < changes.size(); ++i)
+      EXPECT_EQ(followed[i].SerializeAsString(), changes[i].SerializeAsString());
+    EXPECT_EQ(Describe(*standby_, "Things").item_count(), Describe(*primary_, "Things").item_count());
+    standby_->CheckIsClean();
+  }
+  absl::StatusOr<v1::PromoteReply> Promote(bool force = false) {
+    v1::PromoteRequest request;
+    request.set_force(force);
+    return Await<v1::PromoteReply>([&](auto done) { (*standby_)->Promote(request, std::move(done)); });
+  }
+
+  TemporaryDirectory directory_;
+  const std::string backups_ = directory_.path() + "/backups";
+  const std::string archive_ = directory_.path() + "/archive";
+  std::unique_ptr<TestDatabase> primary_;
+  std::unique_ptr<TestDatabase> standby_;
+};
+
+TEST_F(StandbyTest, HasWhatThePrimaryHas) {
+  CreateTable();
+  Write(50, 1);
+  StartStandby();
+  AwaitStandby();
+  ExpectEqual();
+  for (int round = 0; round < Repetitions(10); ++round) {
+    Write(50, static_cast<uint64_t>(10 + round));
+    AwaitArchive();
+    AwaitStandby();
+    ExpectEqual();
+  }
+}
+
+TEST_F(StandbyTest, GoesOnWhereItStopped) {
+  CreateTable();
+  StartStandby();
+  for (int round = 0; round < 3; ++round) {
+    Write(50, static_cast<uint64_t>(round));
+    standby_->Close();
+    Write(50, static_cast<uint64_t>(100 + round));
+    AwaitArchive();
+    standby_->Reopen();
+    AwaitStandby();
+    ExpectEqual();
+  }
+}
+
+// The archive begins another segment, after the one that the standby has open.
+TEST_F(StandbyTest, FollowsAPrimaryThatIsStartedAgain) {
+  CreateTable();
+  StartStandby();
+  for (int round = 0; round < 3; ++round) {
+    Write(30, static_cast<uint64_t>(round));
+    primary_->Reopen();
+    Write(30, static_cast<uint64_t>(100 + round));
+    AwaitArchive();
+    AwaitStandby();
+    ExpectEqual();
+  }
+  EXPECT_FALSE((*standby_)->GetStatus().standby().needs_base());
+}
+
+TEST_F(StandbyTest, FollowsThroughSeveralSegmentsThatWereWrittenWhileItWasAway) {
+  CreateTable();
+  StartStandby();
+  standby_->Close();
+  for (int round = 0; round < 3; ++round) {
+    Write(30, static_cast<uint64_t>(round));
+    primary_->Reopen();
+  }
+  Write(30, 100);
+  AwaitArchive();
+  standby_->Reopen();
+  AwaitStandby();
+  ExpectEqual();
+}
+
+TEST_F(StandbyTest, HasTablesAndIndexesThatComeAndGo) {
+  CreateTable();
+  CreateTable("Other");
+  StartStandby();
+  Write(100, 1);
+  ASSERT_TRUE(UpdateTable(**primary_, CreateIndexRequest("Things", "Built", {"number:S"}, 1)).ok());
+  AwaitIndexes(**primary_, "Things");
+  Write(20, 2);
+  ASSERT_TRUE(DeleteTable(*primary_, "Other").ok());
+  CreateTable("New");
+  AwaitArchive();
+  AwaitStandby();
+  ExpectEqual({"ByState", "ByNumber", "Built"});
+  EXPECT_TRUE(absl::IsNotFound(standby_->Scan(ScanRequest("Other")).status()));
+  EXPECT_THAT(ScanAll(*standby_, ScanRequest("New")), IsEmpty());
+  // What was deleted leaves the disk here too.
+  for (int i = 0; i < 3000 && (*standby_)->GetStatus().disk().dropped_count() > 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ((*standby_)->GetStatus().disk().dropped_count(), 0);
+}
+
+// The items are in no commit group: the archive has a gap there.
+TEST_F(StandbyTest, HasATableThatWasRestoredFromABackup) {
+  CreateTable();
+  Write(50, 1);
+  StartStandby();
+  AwaitStandby();
+  const std::string id = (*standby_)->GetStatus().database_id();
+  v1::CreateBackupRequest backup;
+  backup.set_table_name("Things");
+  backup.set_backup_name("one");
+  const auto made =
+      Await<v1::CreateBackupReply>([&](auto done) { (*primary_)->CreateBackup(backup, std::move(done)); });
+  ASSERT_TRUE(made.ok()) << made.status();
+  v1::RestoreTableFromBackupRequest request;
+  request.set_target_table_name("Loaded");
+  request.set_backup_arn(made->backup().backup_arn());
+  ASSERT_TRUE(Await<v1::RestoreTableFromBackupReply>([&](auto done) {
+                (*primary_)->RestoreTableFromBackup(request, std::move(done));
+              }).ok());
+  AwaitIndexes(**primary_, "Loaded");
+  Write(20, 2);
+  AwaitArchive();
+  AwaitStandby();
+  ExpectEqual();
+  EXPECT_EQ(ScanAll(*standby_, ScanRequest("Loaded")), ScanAll(*primary_, ScanRequest("Loaded")));
+  EXPECT_EQ((*standby_)->GetStatus().database_id(), id) << "the same database for its clients";
+  Write(20, 3);
+  AwaitArchive();
+  AwaitStandby();
+  ExpectEqual();
+  standby_->Reopen();
+  AwaitStandby();
+  ExpectEqual();
+}
+
+TEST_F(StandbyTest, TakesNoWritesUntilItIsPromoted) {
+  CreateTable();
+  StartStandby();
+  AwaitStandby();
+  const absl::Status refused = Put(*standby_, "a", 1).status();
+  EXPECT_EQ(ReasonOf(refused), kReasonStandby);
+  EXPECT_THAT(MessageOf(refused), HasSubstr("'itemctl promote'"));
+  EXPECT_EQ(ReasonOf(itemdb::testing::CreateTable(*standby_, TableRequest("More")).status()), kReasonStandby);
+  EXPECT_EQ(ReasonOf(DeleteTable(*standby_, "Things").status()), kReasonStandby);
+  v1::CreateBackupRequest backup;
+  backup.set_table_name("Things");
+  backup.set_backup_name("one");
+  EXPECT_EQ(ReasonOf(Await<v1::CreateBackupReply>([&](auto done) {
+                       (*standby_)->CreateBackup(backup, std::move(done));
+                     }).status()),
+            kReasonStandby);
+  EXPECT_THAT((*standby_)->GetStatus().writes_refused(), HasSubstr(archive_));
+  ASSERT_TRUE(Promote().ok());
+  EXPECT_TRUE(Put(*standby_, "a", 1).ok());
+  EXPECT_TRUE(itemdb::testing::CreateTable(*standby_, TableRequest("More")).ok());
+  EXPECT_EQ((*standby_)->GetStatus().writes_refused(), "");
+  EXPECT_FALSE((*standby_)->GetStatus().has_standby());
+}
+
+TEST_F(StandbyTest, APromotionLosesNothingOfARunningPrimaryWhichThenTakesNoWrites) {
+  CreateTable();
+  StartStandby();
+  std::atomic<bool> done = false;
+  std::atomic<int> answered = 0;
+  std::thread writer([&] {
+    for (int i = 0; !done; ++i) {
+      const absl::Status put = Put(*primary_, "a", i).status();
+      if (put.ok()) {
+        answered = i + 1;
+      } else {
+        EXPECT_EQ(ReasonOf(put), kReasonFenced);
+        return;
+      }
+    }
+  });
+  while (answered < 100) std::this_thread::yield();
+  const auto promoted = Promote();
+  ASSERT_TRUE(promoted.ok()) << promoted.status();
+  done = true;
+  writer.join();
+  EXPECT_EQ(ReasonOf(Put(*primary_, "b", 1).status()), kReasonFenced);
+  EXPECT_THAT(ScanAll(*standby_, ScanRequest("Things")), SizeIs(answered.load()));
+  EXPECT_EQ(promoted->change_sequence(), (*primary_)->GetStatus().change_sequence());
+  ExpectEqual();
+  EXPECT_TRUE(Put(*standby_, "b", 1).ok());
+  standby_->CheckIsClean();
+  // The old primary reads on, and takes no writes after a start either.
+  primary_->Reopen();
+  EXPECT_EQ(ReasonOf(Put(*primary_, "b", 1).status()), kReasonFenced);
+  EXPECT_THAT(ScanAll(*primary_, ScanRequest("Things")), SizeIs(answered.load()));
+}
+
+TEST_F(StandbyTest, IsItsOwnDatabaseAfterThePromotion) {
+  CreateTable();
+  Write(50, 1);
+  DatabaseOptions options = StandbyOptions();
+  options.archive_directory = directory_.path() + "/own-archive";
+  options.backup_directory = directory_.path() + "/own-backups";
+  options.archive_interval = std::chrono::milliseconds(5);
+  AwaitArchive();
+  standby_ = std::make_unique<TestDatabase>(options);
+  AwaitStandby();
+  primary_->Close();
+  ASSERT_TRUE(Promote().ok());
+  EXPECT_EQ(ReasonOf(Promote().status()), kReasonValidation);
+  ASSERT_TRUE(Put(*standby_, "own", 1).ok());
+  // Started as before, with the options of a standby.
+  standby_->Reopen();
+  ASSERT_TRUE(Put(*standby_, "own", 2).ok());
+  // Its own archive and backups lead to a standby of it.
+  for (int i = 0; i < 3000; ++i) {
+    const v1::ArchiveStatus status = (*standby_)->GetStatus().archive();
+    if (status.change_sequence() == (*standby_)->GetStatus().change_sequence() && !status.needs_backup() &&
+        status.oldest_time_us() != 0)
+      break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  DatabaseOptions second = StandbyOptions("second");
+  second.standby_archive = options.archive_directory;
+  second.standby_backups = options.backup_directory;
+  TestDatabase other(second);
+  for (int i = 0;
+       i < 3000 && other->GetStatus().change_sequence() != (*standby_)->GetStatus().change_sequence(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(ScanAll(other, ScanRequest("Things")), ScanAll(*standby_, ScanRequest("Things")));
+  other.CheckIsClean();
+}
+
+TEST_F(StandbyTest, OnlyOneOfTwoIsPromoted) {
+  CreateTable();
+  StartStandby();
+  TestDatabase second(StandbyOptions("second"));
+  ASSERT_TRUE(Promote().ok());
+  standby_ = nullptr;
+  const absl::Status refused =
+      Await<v1::PromoteReply>([&](auto done) { second->Promote({}, std::move(done)); }).status();
+  EXPECT_EQ(ReasonOf(refused), kReasonFenced);
+  EXPECT_THAT(MessageOf(refused), HasSubstr("another standby"));
+  EXPECT_EQ(ReasonOf(Put(second, "a", 1).status()), kReasonStandby) << "it is a standby still";
+}
+
+TEST_F(StandbyTest, AnArchiveThatIsGoneNeedsForce) {
+  CreateTable();
+  Write(30, 1);
+  StartStandby();
+  AwaitStandby();
+  const std::vector<std::string> items = ScanAll(*primary_, ScanRequest("Things"));
+  primary_->Close();
+  fs::remove_all(archive_);
+  EXPECT_FALSE(Promote().ok());
+  EXPECT_EQ(ReasonOf(Put(*standby_, "a", 1).status()), kReasonStandby);
+  ASSERT_TRUE(Promote(/*force=*/true).ok());
+  EXPECT_EQ(ScanAll(*standby_, ScanRequest("Things")), items);
+  EXPECT_TRUE(Put(*standby_, "a", 1).ok());
+}
+
+TEST_F(StandbyTest, DirectoriesOfOthersAreRefused) {
+  CreateTable();
+  StartStandby();
+  standby_->Close();
+  DatabaseOptions plain = TestDatabase::DefaultOptions(directory_.path() + "/standby");
+  const absl::Status without = Database::Open(plain).status();
+  EXPECT_EQ(ReasonOf(without), kReasonStandby);
+  EXPECT_THAT(MessageOf(without), HasSubstr("is a standby. Start itemd with --standby"));
+  { TestDatabase other(TestDatabase::DefaultOptions(directory_.path() + "/other")); }
+  const absl::Status foreign = Database::Open(StandbyOptions("other")).status();
+  EXPECT_EQ(ReasonOf(foreign), kReasonDataDirectoryForeign);
+  DatabaseOptions nothing = StandbyOptions("empty");
+  nothing.standby_archive = directory_.path() + "/nothing";
+  EXPECT_FALSE(Database::Open(nothing).ok());
+}
+
+// A token that the primary has stored is known after the promotion: the request is not applied again.
+TEST_F(StandbyTest, KnowsTheRequestTokensOfThePrimary) {
+  CreateTable();
+  StartStandby();
+  wire::TransactWriteItemsRequest transaction;
+  *transaction.add_transact_items()->mutable_update() =
+      UpdateRequest("Things", {{"pk", S("a")}, {"sk", S("1")}}, "ADD visits :one", {{":one", N("1")}});
+  transaction.set_client_request_token("once");
+  ASSERT_TRUE(primary_->Transact(transaction).ok());
+  ASSERT_TRUE(Promote().ok());
+  ASSERT_TRUE(standby_->Transact(transaction).ok());
+  EXPECT_THAT(ScanAll(*standby_, ScanRequest("Things")), ElementsAre(HasSubstr("visits=1")));
+  standby_->CheckIsClean();
+}
+
+}  // namespace
+}  // namespace itemdb::testing

@@ -51,8 +51,8 @@
 namespace itemdb::storage {
 namespace {
 
-// Whether the opened database follows another one. FAILED_PRECONDITION: the options say that it does, or do
-// not, and the database is another. It was promoted: the options may still name the archive.
+// Whether the opened database follows another one; false if it was promoted, also if the options still name
+// the archive. FAILED_PRECONDITION: the options do not fit the database.
 absl::StatusOr<bool> IsStandby(Engine& engine) {
   ITEMDB_ASSIGN_OR_RETURN(const auto view, engine.View());
   ITEMDB_ASSIGN_OR_RETURN(const auto position, ReadStandbyPosition(*view->store()));
@@ -64,8 +64,8 @@ absl::StatusOr<bool> IsStandby(Engine& engine) {
                          " is a standby. Start itemd with --standby, and if it shall be the primary from now "
                          "on, then 'itemctl promote'");
   }
-  ITEMDB_ASSIGN_OR_RETURN(const auto promotion, ReadPromotion(engine.env(), archive));
-  if (promotion.has_value() && promotion->database_id == engine.database_id()) return false;
+  ITEMDB_ASSIGN_OR_RETURN(const bool was_promoted, WasPromoted(*view->store()));
+  if (was_promoted) return false;
   return MakeError(absl::StatusCode::kFailedPrecondition, kReasonDataDirectoryForeign,
                    engine.options().data_directory + " is no standby of " + archive +
                        ". A standby begins with an empty directory; a promoted one is started without "

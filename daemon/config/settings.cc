@@ -213,12 +213,10 @@ const std::vector<Setting>& Settings() {
       {"standby", &Options::standby, "DIR", "",
        "Run as a standby: follow the archive in DIR, that is the --archive-directory of the primary. Serves "
        "reads, refuses writes, and becomes a database of its own with itemctl promote. The data directory "
-       "must "
-       "be empty, or of a standby of that archive"},
+       "must be empty, or of a standby of that archive"},
       {"standby-backups", &Options::standby_backups, "DIR", "",
        "With --standby: the --backup-directory of the primary. A new standby is restored from there, and "
-       "again "
-       "after a gap of the archive"},
+       "again after a gap of the archive"},
       {"export-directory", &Options::export_directory, "DIR", "",
        "Directory of exports and imports. A bucket is a folder in it. Without it: exports in the data "
        "directory"},

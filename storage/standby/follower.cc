@@ -153,6 +153,8 @@ absl::Status Follower::Apply(const std::shared_ptr<Store>& store) {
   {
     MutexLock lock(mutex_);
     commit_time_us_ = pending_.back().commit_time_us;
+    // Until Follow has found that there is no more.
+    is_behind_ = true;
   }
   pending_.clear();
   pending_bytes_ = 0;
@@ -286,7 +288,7 @@ absl::StatusOr<uint64_t> Follower::TakeOver(const Promotion& promotion, bool for
   if (!followed.ok() && !force) return followed;
   ITEMDB_RETURN_IF_ERROR(CountTokens());
   const auto end = [](CommitGroup& group) {
-    DeleteStandbyPosition(group);
+    EndStandby(group);
     return absl::OkStatus();
   };
   ITEMDB_ASSIGN_OR_RETURN(

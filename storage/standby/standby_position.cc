@@ -10,6 +10,7 @@ namespace {
 
 constexpr char kStandbyChainKey[] = "standby_chain";
 constexpr char kStandbySequenceKey[] = "standby_sequence";
+constexpr char kPromotedKey[] = "promoted";
 
 }  // namespace
 
@@ -26,9 +27,15 @@ void PutStandbyPosition(const StandbyPosition& position, CommitGroup& group) {
   group.PutCatalog(kStandbySequenceKey, EncodeCatalogNumber(kStandbySequenceKey, position.sequence));
 }
 
-void DeleteStandbyPosition(CommitGroup& group) {
+void EndStandby(CommitGroup& group) {
   group.DeleteCatalog(kStandbyChainKey);
   group.DeleteCatalog(kStandbySequenceKey);
+  group.PutCatalog(kPromotedKey, EncodeCatalogNumber(kPromotedKey, 1));
+}
+
+absl::StatusOr<bool> WasPromoted(const Store& store) {
+  ITEMDB_ASSIGN_OR_RETURN(const uint64_t promoted, ReadCatalogNumber(store, kPromotedKey, 0));
+  return promoted != 0;
 }
 
 absl::Status WriteStandbyPosition(const StandbyPosition& position, Store& store) {

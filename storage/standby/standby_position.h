@@ -20,8 +20,10 @@ struct StandbyPosition {
 // std::nullopt: the database is no standby. DATA_LOSS: the record is damaged. Or the error of the store.
 absl::StatusOr<std::optional<StandbyPosition>> ReadStandbyPosition(const Store& store);
 void PutStandbyPosition(const StandbyPosition& position, CommitGroup& group);
-// The database is no standby any more.
-void DeleteStandbyPosition(CommitGroup& group);
+// The database is no standby any more: it was promoted.
+void EndStandby(CommitGroup& group);
+// Whether the database was a standby and was promoted. Errors as ReadStandbyPosition.
+absl::StatusOr<bool> WasPromoted(const Store& store);
 // Makes a standby of a store that was restored to `position` and is not in use. Or the error of the store.
 absl::Status WriteStandbyPosition(const StandbyPosition& position, Store& store);
 

@@ -359,6 +359,9 @@ TEST_F(StandbyTest, AnArchiveThatIsGoneNeedsForce) {
   ASSERT_TRUE(Promote(/*force=*/true).ok());
   EXPECT_EQ(ScanAll(*standby_, ScanRequest("Things")), items);
   EXPECT_TRUE(Put(*standby_, "a", 1).ok());
+  // It needs nothing of the old archive any more.
+  standby_->Reopen();
+  EXPECT_TRUE(Put(*standby_, "a", 2).ok());
 }
 
 TEST_F(StandbyTest, DirectoriesOfOthersAreRefused) {

@@ -2,9 +2,12 @@
 #include "itemdb/client.h"
 
 #include <filesystem>
+#include <memory>
 #include <system_error>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "client/access.h"
 #include "client/call.h"
@@ -12,6 +15,7 @@
 #include "client/core.h"
 #include "client/enum_table.h"
 #include "client/errors_internal.h"
+#include "client/failover_transport.h"
 #include "client/grpc_transport.h"
 #include "client/wait.h"
 #include "common/status_macros.h"
@@ -62,7 +66,18 @@ absl::StatusOr<Client> ClientAccess::Make(
 
 absl::StatusOr<Client> Client::Open(ClientOptions options) {
   if (options.endpoint.empty()) options.endpoint = DefaultEndpoint();
-  return ClientAccess::Make(options, [&](Timer& timer) { return GrpcTransport::Make(options, timer); });
+  return ClientAccess::Make(options, [&](Timer& timer) -> absl::StatusOr<std::unique_ptr<Transport>> {
+    const std::vector<std::string> endpoints = absl::StrSplit(options.endpoint, ',');
+    if (endpoints.size() == 1) return GrpcTransport::Make(options, timer);
+    std::vector<std::unique_ptr<Transport>> transports;
+    for (const std::string& endpoint : endpoints) {
+      ClientOptions one = options;
+      one.endpoint = endpoint;
+      ITEMDB_ASSIGN_OR_RETURN(auto transport, GrpcTransport::Make(one, timer, kFailoverConnectTimeout));
+      transports.push_back(std::move(transport));
+    }
+    return std::make_unique<FailoverTransport>(options.endpoint, std::move(transports));
+  });
 }
 
 Client::Client(std::shared_ptr<ClientCore> core) : core_(std::move(core)) {}

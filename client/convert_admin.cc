@@ -81,6 +81,7 @@ DaemonStatus FromProto(const v1::GetStatusReply& message) {
                                    .error = archive.error()};
   }
   status.writes_refused = message.writes_refused();
+  if (message.has_fenced_by()) status.fenced_after_change = message.fenced_by().change_sequence();
   if (message.has_standby()) {
     const v1::StandbyStatus& standby = message.standby();
     status.standby = StandbyStatus{.archive_directory = standby.archive_directory(),

@@ -27,9 +27,6 @@ namespace {
 // The first and the longest pause between attempts to reconnect, for example while a daemon restarts.
 constexpr int kFirstReconnectMs = 100;
 constexpr int kMaxReconnectMs = 1'000;
-// The time limit of one attempt; a refused connection fails at once. On a busy machine accepting and the
-// first HTTP/2 frames take more than 100 ms, and an attempt cut short looks like an unreachable daemon.
-constexpr int kConnectTimeoutMs = 10'000;
 // Twice the interval of which the daemon is patient (daemon/server/server.cc): pings that were held up arrive
 // closer together than they were sent.
 constexpr absl::Duration kMinPingInterval = absl::Seconds(2);
@@ -193,7 +190,8 @@ GrpcTransport::GrpcTransport(const ClientOptions& options, std::multimap<std::st
       stub_(channel_),
       timer_(timer) {}
 
-absl::StatusOr<std::unique_ptr<Transport>> GrpcTransport::Make(const ClientOptions& options, Timer& timer) {
+absl::StatusOr<std::unique_ptr<Transport>> GrpcTransport::Make(const ClientOptions& options, Timer& timer,
+                                                               absl::Duration connect_timeout) {
   const std::string& endpoint = options.endpoint;
   if (!IsUnixPath(endpoint) && !IsHostAndPort(endpoint)) {
     return MakeError(
@@ -218,7 +216,7 @@ absl::StatusOr<std::unique_ptr<Transport>> GrpcTransport::Make(const ClientOptio
   arguments.SetMaxSendMessageSize(kMaxMessageBytes);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kFirstReconnectMs);
   // Despite its name this is the time limit of an attempt.
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectTimeoutMs);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, Milliseconds(connect_timeout));
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kMaxReconnectMs);
   // The client makes retries itself (retry.h). gRPC 1.51 once retried a stream after a failed write and
   // continued without the failed message.

@@ -21,6 +21,13 @@ namespace itemdb {
 // Longest request or reply, in bytes: the daemon's own bound.
 inline constexpr int kMaxMessageBytes = 17 << 20;
 
+// The time limit of one attempt to connect; a refused connection fails at once. On a busy machine accepting
+// and the first HTTP/2 frames take more than 100 ms, and an attempt cut short looks like an unreachable
+// daemon.
+inline constexpr absl::Duration kConnectTimeout = absl::Seconds(10);
+// Where another daemon can be tried instead.
+inline constexpr absl::Duration kFailoverConnectTimeout = absl::Seconds(2);
+
 // Sends a call only on a connected channel. So UNAVAILABLE means "certainly not applied", and the loss of a
 // call that was given to a connected channel counts as a loss after sending.
 class GrpcTransport : public Transport {
@@ -28,7 +35,9 @@ class GrpcTransport : public Transport {
   // Does not connect. `timer` outlives the transport. INVALID_ARGUMENT: `options.endpoint` is neither
   // "HOST:PORT" nor "unix:/PATH"; a keepalive option is out of its bounds; a TLS file cannot be used (tls.h);
   // a metadata key or value is not allowed; an access key cannot be sent (access_key.h).
-  static absl::StatusOr<std::unique_ptr<Transport>> Make(const ClientOptions& options, Timer& timer);
+  // `connect_timeout` is the time limit of one attempt to connect.
+  static absl::StatusOr<std::unique_ptr<Transport>> Make(const ClientOptions& options, Timer& timer,
+                                                         absl::Duration connect_timeout = kConnectTimeout);
 
   // INVALID_ARGUMENT: the request is longer than kMaxMessageBytes.
   Cancel Send(OutgoingCall call, Done done) override;

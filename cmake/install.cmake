@@ -21,9 +21,10 @@ install(DIRECTORY client/include/itemdb TYPE INCLUDE)
 # messages included. So no internal target has to be installed.
 set(testing_parts
     itemdb_testing itemdb_storage itemdb_base itemdb_values itemdb_json itemdb_keys itemdb_expressions itemdb_patterns
-    itemdb_catalog itemdb_store itemdb_encryption itemdb_commit itemdb_archive itemdb_engine itemdb_standby itemdb_loading itemdb_backup
+    itemdb_catalog itemdb_store itemdb_encryption itemdb_commit itemdb_archive itemdb_engine itemdb_standby itemdb_loading itemdb_backup itemdb_signature
+    itemdb_buckets
     itemdb_exports
-    itemdb_imports
+    itemdb_imports itemdb_bulk_puts
     itemdb_schema itemdb_changes
     itemdb_indexes itemdb_items itemdb_query itemdb_partiql itemdb_proto)
 add_library(itemdb_testing_archive STATIC)
@@ -35,7 +36,7 @@ target_link_libraries(
   itemdb_testing_archive
   PUBLIC itemdb_client_shared
   PRIVATE RocksDB::rocksdb spdlog::spdlog protobuf::libprotobuf absl::cord absl::strings absl::str_format absl::flat_hash_map
-          Threads::Threads OpenSSL::Crypto simdjson::simdjson ZLIB::ZLIB zstd)
+          Threads::Threads OpenSSL::Crypto simdjson::simdjson ZLIB::ZLIB zstd CURL::libcurl EXPAT::EXPAT)
 set_target_properties(itemdb_testing_archive PROPERTIES OUTPUT_NAME itemdb_testing EXPORT_NAME testing
                                                         LINKER_LANGUAGE CXX)
 install(TARGETS itemdb_testing_archive EXPORT itemdbTestingTargets)

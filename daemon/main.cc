@@ -21,6 +21,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_join.h"
 #include "daemon/access/audit_log.h"
+#include "daemon/access/s3_credentials_file.h"
 #include "daemon/config/memory_budget.h"
 #include "daemon/config/options.h"
 #include "daemon/config/setting_values.h"
@@ -34,6 +35,7 @@
 #include "daemon/process/version.h"
 #include "daemon/process/watchdog.h"
 #include "daemon/server/server.h"
+#include "daemon/standby/primary_copy.h"
 #include "storage/database.h"
 
 namespace itemdb::daemon {
@@ -108,6 +110,15 @@ size_t MaxConnections(const Options& options, const Log& log) {
   return std::min(wanted, possible);
 }
 
+storage::S3Options ToS3Options(const Options& options) {
+  storage::S3Options s3;
+  s3.endpoint = options.s3_endpoint;
+  s3.region = options.s3_region;
+  s3.ca_file = options.s3_ca_file;
+  s3.credentials = [file = options.s3_credentials_file] { return ReadS3Credentials(file); };
+  return s3;
+}
+
 ServerOptions ToServerOptions(const Options& options, const MemoryBudget& budget, const Log& log) {
   ServerOptions server;
   server.addresses = options.addresses;
@@ -165,6 +176,28 @@ absl::StatusOr<std::unique_ptr<MetricsServer>> StartMetrics(const Options& optio
   return MetricsServer::Start(std::move(metrics));
 }
 
+// Null but for a standby of a primary at an address.
+absl::StatusOr<std::shared_ptr<PrimaryCopy>> OpenPrimaryCopy(const Options& options, const Log& log) {
+  if (!options.follows_address()) return nullptr;
+  PrimaryCopyOptions copy;
+  copy.directory = options.data_directory + "/standby-copy";
+  copy.log = log;
+  copy.primary.endpoint = options.standby;
+  if (!options.standby_ca.empty()) {
+    copy.primary.tls = itemdb::TlsOptions{.ca_file = options.standby_ca == "system" ? "" : options.standby_ca,
+                                          .cert_file = options.standby_cert,
+                                          .key_file = options.standby_key};
+  }
+  if (!options.standby_access_key.empty()) {
+    ITEMDB_ASSIGN_OR_RETURN(const auto keys, AccessKeys::Read(options.standby_access_key));
+    if (keys->Only() == nullptr)
+      return storage::ValidationError(options.standby_access_key + " has more than one key: one is needed");
+    copy.primary.access_key_id = keys->Only()->id;
+    copy.primary.secret_access_key = keys->Only()->secret;
+  }
+  return PrimaryCopy::Open(std::move(copy));
+}
+
 // What Run() needs beside the options.
 struct Process {
   // The configuration file that was read; empty without one.
@@ -189,6 +222,9 @@ ExitCode Run(const Options& options, const Process& process) {
   absl::StatusOr<std::unique_ptr<MetricsServer>> metrics = StartMetrics(options, log);
   if (!metrics.ok()) return Fail(log, kExitUnavailable, metrics.status());
 
+  const auto primary_copy = OpenPrimaryCopy(options, log);
+  if (!primary_copy.ok()) return Fail(log, kExitUsage, primary_copy.status());
+
   storage::DatabaseOptions database_options;
   database_options.data_directory = options.data_directory;
   database_options.encryption_keys = options.encryption_keys;
@@ -211,9 +247,16 @@ ExitCode Run(const Options& options, const Process& process) {
   database_options.backup_keep = options.backup_keep;
   database_options.backup_keep_age = absl::ToChronoMilliseconds(options.backup_keep_age);
   database_options.archive_directory = options.archive_directory;
+  database_options.standby_acknowledge = options.standby_acknowledge;
   database_options.standby_archive = options.standby;
   database_options.standby_backups = options.standby_backups;
+  if (*primary_copy != nullptr) {
+    database_options.standby_archive = (*primary_copy)->archive();
+    database_options.standby_backups = (*primary_copy)->backups();
+    database_options.primary_link = *primary_copy;
+  }
   database_options.export_directory = options.export_directory;
+  database_options.s3 = ToS3Options(options);
   if (!options.archive_directory.empty()) {
     database_options.archive_queue_bytes = budget.write_queue / 4;
     database_options.block_cache_bytes -= database_options.archive_queue_bytes;
@@ -233,6 +276,11 @@ ExitCode Run(const Options& options, const Process& process) {
             (*database)->opened_sequence(), status.table_count());
 
   WarnIfOthersMayRead(options.data_directory, log);
+  if (*primary_copy != nullptr) (*primary_copy)->Start(**database);
+  // Before the database is destroyed, on every way out of this function.
+  absl::Cleanup stop_copying = [&primary_copy] {
+    if (*primary_copy != nullptr) (*primary_copy)->Stop();
+  };
 
   ServerOptions server_options = ToServerOptions(options, budget, log);
   server_options.audit_log = *std::move(audit_log);
@@ -291,6 +339,7 @@ ExitCode Run(const Options& options, const Process& process) {
   // Closing the database may take as long as the watchdog waits.
   NotifyServiceManager("WATCHDOG=1");
   uint64_t change_sequence = (*database)->GetStatus().change_sequence();
+  std::move(stop_copying).Invoke();
   database->reset();
   log->info("stopped change_sequence={}", change_sequence);
   return kExitOk;

@@ -9,6 +9,7 @@
 #include "storage/backup/table_backups.h"
 #include "storage/base/limits.h"
 #include "storage/base/table_arn.h"
+#include "storage/bulk_puts/bulk_puts.h"
 #include "storage/catalog/catalog.h"
 #include "storage/changes/read_changes.h"
 #include "storage/changes/shard_iterator.h"
@@ -36,6 +37,7 @@
 #include "storage/partiql/operations.h"
 #include "storage/partiql/statement_access.h"
 #include "storage/point_in_time.h"
+#include "storage/primary_files.h"
 #include "storage/prove_backup.h"
 #include "storage/query/page.h"
 #include "storage/schema/continuous_backups.h"
@@ -53,7 +55,7 @@ namespace {
 
 // Whether the opened database follows another one; false if it was promoted, also if the options still name
 // the archive. FAILED_PRECONDITION: the options do not fit the database.
-absl::StatusOr<bool> IsStandby(Engine& engine) {
+absl::StatusOr<bool> FollowsAnother(Engine& engine) {
   ITEMDB_ASSIGN_OR_RETURN(const auto view, engine.View());
   ITEMDB_ASSIGN_OR_RETURN(const auto position, ReadStandbyPosition(*view->store()));
   const std::string& archive = engine.options().standby_archive;
@@ -87,6 +89,7 @@ Database::Database(std::unique_ptr<Engine> engine, std::unique_ptr<Follower> fol
       builds_(std::make_unique<IndexBuilds>(*engine)),
       table_backups_(std::make_unique<TableBackups>(*engine)),
       imports_(std::make_unique<Imports>(*engine)),
+      bulk_puts_(std::make_unique<BulkPuts>(*engine)),
       restores_(std::make_unique<TableRestores>(
           *engine,
           [this, raw = engine.get()](const v1::RestoringTable& table, const Cancellation& cancellation)
@@ -98,8 +101,8 @@ Database::Database(std::unique_ptr<Engine> engine, std::unique_ptr<Follower> fol
                                     OpenPointInTimeSource(*raw, table, kPointInTimeFolder, cancellation));
             return std::move(opened.source);
           },
-          [this](const v1::RestoringTable& table, const absl::Status& error, CommitGroup& group) {
-            imports_->AppendFailure(table, error, group);
+          [this](const v1::RestoringTable& table, const absl::Status& error) {
+            return imports_->PrepareFailure(table, error);
           })),
       exports_(std::make_unique<TableExports>(
           *engine,
@@ -125,16 +128,18 @@ void Database::StartPrimaryWork() {
   // A table change that was answered with an error may turn out to be applied once the store is open again.
   // It may have created an index that needs a backfill, deleted a table or begun to restore one.
   engine_->SetOnReopened([builds = builds_.get(), backups = table_backups_.get(), restores = restores_.get(),
-                          exports = exports_.get()] {
+                          exports = exports_.get(), bulk_puts = bulk_puts_.get()] {
     builds->Poll();
     backups->Poll();
     restores->Poll();
     exports->Poll();
+    bulk_puts->Poll();
   });
   builds_->Start();
   table_backups_->Start();
   restores_->Start();
   exports_->Start();
+  bulk_puts_->Start();
   is_primary_ = true;
 }
 
@@ -143,6 +148,7 @@ Database::~Database() {
   engine_->StopDdl();
   follower_.reset();
   exports_->Stop();
+  bulk_puts_->Stop();
   builds_->Stop();
   imports_->Stop();
   restores_->Stop();
@@ -152,7 +158,7 @@ Database::~Database() {
 absl::StatusOr<std::unique_ptr<Database>> Database::Open(DatabaseOptions options) {
   if (!options.standby_archive.empty()) ITEMDB_RETURN_IF_ERROR(PrepareStandby(options));
   ITEMDB_ASSIGN_OR_RETURN(auto engine, Engine::Open(std::move(options)));
-  ITEMDB_ASSIGN_OR_RETURN(const bool is_standby, IsStandby(*engine));
+  ITEMDB_ASSIGN_OR_RETURN(const bool is_standby, FollowsAnother(*engine));
   if (engine->needs_rebuild()) ITEMDB_RETURN_IF_ERROR(RebuildDerived(*engine));
   IoPool::Task finish = [engine = engine.get()] { engine->StartBackgroundWork(); };
   (void)engine->SubmitDdl(finish);  // Cannot be refused: the DDL queue is still empty.
@@ -197,6 +203,61 @@ absl::StatusOr<v1::PromoteReply> Database::PromoteNow(bool force) {
   StartPrimaryWork();
   engine_->RefuseWrites(absl::OkStatus());
   return reply;
+}
+
+uint64_t Database::durable_sequence() const { return engine_->durable_sequence(); }
+
+void Database::FollowNow(bool anew) const {
+  if (IsStandby()) follower_->FollowNow(anew);
+}
+
+absl::StatusOr<std::optional<v1::StandbyPromotion>> Database::FindOwnPromotion() const {
+  // It may have been promoted over in turn.
+  if (!IsStandby() && ReasonOf(engine_->WriteRefusal()) == kReasonFenced) return std::nullopt;
+  ITEMDB_ASSIGN_OR_RETURN(const auto promotion,
+                          ReadPromotion(engine_->env(), engine_->options().standby_archive));
+  if (!promotion.has_value() || promotion->database_id != engine_->database_id()) return std::nullopt;
+  return ToMessage(*promotion);
+}
+
+void Database::OtherWasPromoted(const v1::StandbyPromotion& promotion) const {
+  const std::string& archive = engine_->options().standby_archive;
+  const auto known = ReadPromotion(engine_->env(), archive);
+  if (known.ok() && !known->has_value())
+    (void)WritePromotion(engine_->env(), archive, FromMessage(promotion));
+}
+
+void Database::ListReplicationFiles(v1::ListReplicationFilesRequest request,
+                                    Done<v1::ListReplicationFilesReply> done) {
+  const uint64_t copied = request.copied_version();
+  const bool waits = request.wait() && copied != 0;
+  auto shared_done = std::make_shared<Done<v1::ListReplicationFilesReply>>(std::move(done));
+  auto list = [this, request = std::move(request), shared_done] {
+    RunOnIoThread<v1::ListReplicationFilesReply>(
+        *engine_, IoPriority::kLong,
+        [this, request] { return storage::ListReplicationFiles(*engine_, request); },
+        std::move(*shared_done));
+  };
+  CommitArchive* const archive = engine_->archive();
+  if (archive == nullptr) return list();
+  if (copied != 0) archive->acknowledgements().Acknowledge(copied);
+  if (!waits) return list();
+  archive->acknowledgements().WhenChanged(copied, std::move(list));
+}
+
+void Database::ReadReplicationFile(v1::ReadReplicationFileRequest request,
+                                   Done<v1::ReadReplicationFileReply> done) {
+  RunOnIoThread<v1::ReadReplicationFileReply>(
+      *engine_, IoPriority::kLong,
+      [this, request = std::move(request)] { return storage::ReadReplicationFile(*engine_, request); },
+      std::move(done));
+}
+
+void Database::FencePrimary(v1::FencePrimaryRequest request, Done<v1::FencePrimaryReply> done) {
+  RunOnIoThread<v1::FencePrimaryReply>(
+      *engine_, IoPriority::kPoint,
+      [this, request = std::move(request)] { return storage::FencePrimary(*engine_, request); },
+      std::move(done));
 }
 
 absl::Status Database::FlushBeforeStop(std::chrono::milliseconds timeout, const Cancellation& cancellation) {
@@ -405,6 +466,27 @@ absl::StatusOr<v1::DescribeImportReply> Database::DescribeImport(const v1::Descr
   return imports_->DescribeImport(request);
 }
 
+void Database::StartBulkPutItems(v1::StartBulkPutItemsRequest request,
+                                 Done<v1::StartBulkPutItemsReply> done) {
+  bulk_puts_->StartBulkPutItems(std::move(request), std::move(done));
+}
+
+void Database::CancelBulkOperation(v1::CancelBulkOperationRequest request,
+                                   Done<v1::CancelBulkOperationReply> done) {
+  bulk_puts_->CancelBulkOperation(std::move(request), std::move(done));
+}
+
+absl::StatusOr<v1::DescribeBulkOperationReply> Database::DescribeBulkOperation(
+    const v1::DescribeBulkOperationRequest& request) {
+  return bulk_puts_->DescribeBulkOperation(request);
+}
+
+absl::StatusOr<v1::ListBulkOperationsReply> Database::ListBulkOperations(
+    const v1::ListBulkOperationsRequest& request,
+    const std::function<bool(std::string_view table_name)>& shows) {
+  return bulk_puts_->ListBulkOperations(request, shows);
+}
+
 absl::StatusOr<v1::ListImportsReply> Database::ListImports(
     const v1::ListImportsRequest& request, const std::function<bool(std::string_view table_name)>& shows) {
   return imports_->ListImports(request, shows);
@@ -497,6 +579,11 @@ absl::StatusOr<std::string> Database::TableOfShardIterator(std::string_view iter
 
 absl::StatusOr<std::string> Database::TableOfImportArn(std::string_view arn) {
   ITEMDB_ASSIGN_OR_RETURN(const ImportArn parsed, ParseImportArn(arn));
+  return std::string(parsed.table_name);
+}
+
+absl::StatusOr<std::string> Database::TableOfBulkOperationArn(std::string_view arn) {
+  ITEMDB_ASSIGN_OR_RETURN(const BulkOperationArn parsed, ParseBulkOperationArn(arn));
   return std::string(parsed.table_name);
 }
 

@@ -26,9 +26,11 @@
 
 #include "itemdb/v1/admin.pb.h"
 #include "itemdb/v1/backups.pb.h"
+#include "itemdb/v1/bulk_puts.pb.h"
 #include "itemdb/v1/changes.pb.h"
 #include "itemdb/v1/exports.pb.h"
 #include "itemdb/v1/imports.pb.h"
+#include "itemdb/v1/replication.pb.h"
 #include "itemdb/v1/tables.pb.h"
 #include "itemdb/wire/data.pb.h"
 #include "storage/api/database_figures.h"
@@ -51,6 +53,7 @@ class ChangeTrimmer;
 class Engine;
 class ExpirySweeper;
 class PinnedSnapshot;
+class BulkPuts;
 class Imports;
 class IndexBuilds;
 class KeyRotation;
@@ -143,6 +146,19 @@ class Database {
       const v1::ListImportsRequest& request,
       const std::function<bool(std::string_view table_name)>& shows = nullptr);
 
+  // ---- bulk puts ----
+
+  // As itemdb.v1.BulkPuts says (BLK-01..11), with its errors. StartBulkPutItems is answered when the
+  // operation is durable; what the end of the process interrupts goes on at the next start.
+  void StartBulkPutItems(v1::StartBulkPutItemsRequest request, Done<v1::StartBulkPutItemsReply> done);
+  void CancelBulkOperation(v1::CancelBulkOperationRequest request, Done<v1::CancelBulkOperationReply> done);
+  absl::StatusOr<v1::DescribeBulkOperationReply> DescribeBulkOperation(
+      const v1::DescribeBulkOperationRequest& request);
+  // With `shows` only operations on the tables for whose names it returns true.
+  absl::StatusOr<v1::ListBulkOperationsReply> ListBulkOperations(
+      const v1::ListBulkOperationsRequest& request,
+      const std::function<bool(std::string_view table_name)>& shows = nullptr);
+
   // ---- items ----
 
   void PutItem(const wire::WriteItemRequest& request, Done<wire::WriteItemReply> done,
@@ -215,6 +231,8 @@ class Database {
   static absl::StatusOr<std::string> TableOfExportArn(std::string_view arn);
   // The same for an import's ARN.
   static absl::StatusOr<std::string> TableOfImportArn(std::string_view arn);
+  // The same for a bulk put's ARN.
+  static absl::StatusOr<std::string> TableOfBulkOperationArn(std::string_view arn);
 
   // Pins a snapshot of the current state, so that several pages can be read from one state. Dropping the
   // last pointer releases the snapshot; it must be dropped before the database. The snapshot can be read for
@@ -298,6 +316,22 @@ class Database {
   // promoted; FAILED_PRECONDITION, UNAVAILABLE, DATA_LOSS: the archive has a gap, or cannot be read or
   // written.
   void Promote(v1::PromoteRequest request, Done<v1::PromoteReply> done);
+  // Whether it follows another database and was not promoted.
+  bool IsStandby() const { return follower_ != nullptr && !is_primary_; }
+  // All changes up to this one are on disk.
+  uint64_t durable_sequence() const;
+  // Has a standby look for new commits now. `anew`: also again at what it has read and not applied.
+  void FollowNow(bool anew) const;
+  // The promotion of this database that its old primary must hear of, if there is one. Reads a small file.
+  // Errors: of the file system; DATA_LOSS.
+  absl::StatusOr<std::optional<v1::StandbyPromotion>> FindOwnPromotion() const;
+  // Another standby of the same primary was promoted: this one can be promoted with `force` only.
+  void OtherWasPromoted(const v1::StandbyPromotion& promotion) const;
+  // What a standby that cannot read the directories of this database calls (itemdb.v1.Replication).
+  void ListReplicationFiles(v1::ListReplicationFilesRequest request,
+                            Done<v1::ListReplicationFilesReply> done);
+  void ReadReplicationFile(v1::ReadReplicationFileRequest request, Done<v1::ReadReplicationFileReply> done);
+  void FencePrimary(v1::FencePrimaryRequest request, Done<v1::FencePrimaryReply> done);
   // How tables were read and written since the database was opened (SEED-049). A PartiQL statement counts as
   // the Query, Scan or write that it becomes; a batch or transaction counts once for each of its tables.
   // Deleting a table or an index deletes its patterns. Takes microseconds per pattern.
@@ -319,6 +353,7 @@ class Database {
   std::unique_ptr<IndexBuilds> builds_;
   std::unique_ptr<TableBackups> table_backups_;
   std::unique_ptr<Imports> imports_;
+  std::unique_ptr<BulkPuts> bulk_puts_;
   std::unique_ptr<TableRestores> restores_;
   std::unique_ptr<TableExports> exports_;
   std::unique_ptr<Engine> engine_;

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "storage/api/primary_link.h"
 #include "storage/engine/durability_watermark.h"
 #include "storage/engine/engine.h"
 #include "storage/engine/recovery.h"
@@ -43,6 +44,8 @@ absl::Status MakeStandbyBase(const DatabaseOptions& options, const Cancellation&
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return FileError("cannot make " + folder, error);
+  if (options.primary_link != nullptr)
+    ITEMDB_RETURN_IF_ERROR(options.primary_link->FetchBackup(cancellation));
   RestoreOptions restore;
   restore.backup_directory = options.standby_backups;
   restore.archive_directory = options.standby_archive;
@@ -50,7 +53,11 @@ absl::Status MakeStandbyBase(const DatabaseOptions& options, const Cancellation&
   restore.data_directory = folder;
   restore.encryption_keys = options.encryption_keys;
   restore.log = options.log;
-  ITEMDB_ASSIGN_OR_RETURN(const RestoredDatabase restored, RestoreDatabase(restore));
+  const absl::StatusOr<RestoredDatabase> restored_or = RestoreDatabase(restore);
+  // A copy that is damaged is not used again.
+  if (options.primary_link != nullptr && (restored_or.ok() || absl::IsDataLoss(restored_or.status())))
+    options.primary_link->DropBackup();
+  ITEMDB_ASSIGN_OR_RETURN(const RestoredDatabase restored, restored_or);
   ITEMDB_RETURN_IF_ERROR(cancellation.Check());
   if (!restored.needs_rebuild) return absl::OkStatus();
   DatabaseOptions base;

@@ -70,8 +70,14 @@ v1::GetStatusReply GetStatus(const Engine& engine, const v1::GetStatusRequest& r
   v1::GetStatusReply reply;
   reply.set_database_id(engine.database_id());
   reply.set_durable(engine.options().durable);
-  if (const absl::Status refused = engine.WriteRefusal(); !refused.ok())
+  if (const absl::Status refused = engine.WriteRefusal(); !refused.ok()) {
     reply.set_writes_refused(MessageOf(refused));
+    // The file knows better than the refusal how far the standby came in the end.
+    if (ReasonOf(refused) == kReasonFenced && engine.archive() != nullptr) {
+      const auto promotion = ReadPromotion(engine.env(), engine.archive()->directory());
+      if (promotion.ok() && promotion->has_value()) *reply.mutable_fenced_by() = ToMessage(**promotion);
+    }
+  }
   reply.set_durable_sequence(engine.durable_sequence());
   if (auto view = engine.View(); view.ok()) {
     reply.set_change_sequence((*view)->change_sequence());

@@ -173,6 +173,12 @@ class TemporaryDatabase : public LocalDatabase {
         [self](const auto& wanted, auto answer) { self->database_->ListExports(wanted, std::move(answer)); });
   }
 
+  static void ListBulkOperations(TemporaryDatabase* self, const std::string& request, Done done) {
+    Answer<v1::ListBulkOperationsRequest, v1::ListBulkOperationsReply>(
+        request, std::move(done),
+        [self](const auto& wanted, auto answer) { answer(self->database_->ListBulkOperations(wanted)); });
+  }
+
   static void ListImports(TemporaryDatabase* self, const std::string& request, Done done) {
     Answer<v1::ListImportsRequest, v1::ListImportsReply>(
         request, std::move(done),
@@ -215,6 +221,10 @@ class TemporaryDatabase : public LocalDatabase {
         {"/itemdb.v1.Imports/ImportTable", Of(&D::ImportTable)},
         {"/itemdb.v1.Imports/DescribeImport", Of(&D::DescribeImport)},
         {"/itemdb.v1.Imports/ListImports", &TemporaryDatabase::ListImports},
+        {"/itemdb.v1.BulkPuts/StartBulkPutItems", Of(&D::StartBulkPutItems)},
+        {"/itemdb.v1.BulkPuts/DescribeBulkOperation", Of(&D::DescribeBulkOperation)},
+        {"/itemdb.v1.BulkPuts/ListBulkOperations", &TemporaryDatabase::ListBulkOperations},
+        {"/itemdb.v1.BulkPuts/CancelBulkOperation", Of(&D::CancelBulkOperation)},
         {"/itemdb.v1.Changes/ReadChanges", Of(&D::ReadChanges)},
         {"/itemdb.v1.Changes/UndoChanges", Of(&D::UndoChanges)},
         {"/itemdb.v1.Admin/CheckDatabase", Of(&D::CheckDatabase)},
@@ -228,6 +238,9 @@ class TemporaryDatabase : public LocalDatabase {
         {"/itemdb.v1.Admin/ListDamage", Of(&D::ListDamage)},
         {"/itemdb.v1.Admin/DiscardDamagedItem", Of(&D::DiscardDamagedItem)},
         {"/itemdb.v1.Admin/Promote", Of(&D::Promote)},
+        {"/itemdb.v1.Replication/ListReplicationFiles", Of(&D::ListReplicationFiles)},
+        {"/itemdb.v1.Replication/ReadReplicationFile", Of(&D::ReadReplicationFile)},
+        {"/itemdb.v1.Replication/FencePrimary", Of(&D::FencePrimary)},
         {"/itemdb.v1.Admin/GetStatus", &TemporaryDatabase::GetStatus},
         {"/itemdb.v1.Admin/GetAccessPatterns", Of(&D::GetAccessPatterns)},
     };

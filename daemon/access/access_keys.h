@@ -80,6 +80,8 @@ class AccessKeys {
   static absl::StatusOr<std::shared_ptr<const AccessKeys>> Read(const std::string& path);
 
   size_t size() const { return keys_.size(); }
+  // The key of a file with one; null if there are more.
+  const AccessKey* Only() const { return keys_.size() == 1 ? &keys_.begin()->second : nullptr; }
   // Null when no key has this id. The key lives as long as this object.
   const AccessKey* Find(std::string_view id) const;
   // The caller that has shown `key`, which is a key of `keys`.

@@ -83,6 +83,11 @@ const std::vector<MethodRole>& MethodRoles() {
       {"itemdb.v1.Imports/ImportTable", Role::kAdmin, Scope::kTables},
       {"itemdb.v1.Imports/DescribeImport", Role::kRead, Scope::kTables},
       {"itemdb.v1.Imports/ListImports", Role::kRead, Scope::kTableNames},
+      // kAdmin although it only puts items: it reads and writes files of buckets.
+      {"itemdb.v1.BulkPuts/StartBulkPutItems", Role::kAdmin, Scope::kTables},
+      {"itemdb.v1.BulkPuts/DescribeBulkOperation", Role::kRead, Scope::kTables},
+      {"itemdb.v1.BulkPuts/ListBulkOperations", Role::kRead, Scope::kTableNames},
+      {"itemdb.v1.BulkPuts/CancelBulkOperation", Role::kAdmin, Scope::kTables},
       {"itemdb.v1.Changes/ReadChanges", Role::kRead, Scope::kStreams},
       {"itemdb.v1.Changes/Watch", Role::kRead, Scope::kStreams},
       {"itemdb.v1.Changes/UndoChanges", Role::kWrite, Scope::kTables},
@@ -97,6 +102,9 @@ const std::vector<MethodRole>& MethodRoles() {
       {"itemdb.v1.Admin/ListDamage", Role::kRead, Scope::kDatabase},
       {"itemdb.v1.Admin/DiscardDamagedItem", Role::kAdmin, Scope::kTables},
       {"itemdb.v1.Admin/Promote", Role::kAdmin, Scope::kDatabase},
+      {"itemdb.v1.Replication/ListReplicationFiles", Role::kAdmin, Scope::kDatabase},
+      {"itemdb.v1.Replication/ReadReplicationFile", Role::kAdmin, Scope::kDatabase},
+      {"itemdb.v1.Replication/FencePrimary", Role::kAdmin, Scope::kDatabase},
       {"grpc.reflection.v1.ServerReflection/ServerReflectionInfo", Role::kRead, Scope::kNothing},
       {"grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", Role::kRead, Scope::kNothing},
   };

@@ -141,6 +141,16 @@ absl::Status AddTables(const v1::DescribeImportRequest& request, Role role, std:
   return AddNamed(storage::Database::TableOfImportArn(request.import_arn()), role, uses);
 }
 
+absl::Status AddTables(const v1::DescribeBulkOperationRequest& request, Role role,
+                       std::vector<TableUse>* uses) {
+  return AddNamed(storage::Database::TableOfBulkOperationArn(request.bulk_operation_arn()), role, uses);
+}
+
+absl::Status AddTables(const v1::CancelBulkOperationRequest& request, Role role,
+                       std::vector<TableUse>* uses) {
+  return AddNamed(storage::Database::TableOfBulkOperationArn(request.bulk_operation_arn()), role, uses);
+}
+
 absl::Status AddTables(const v1::ImportTableRequest& request, Role role, std::vector<TableUse>* uses) {
   return AddTables(request.table_creation_parameters(), role, uses);
 }

@@ -60,6 +60,11 @@ absl::Status AddTables(const v1::DescribeExportRequest& request, Role role, std:
 absl::Status AddTables(const v1::DescribeImportRequest& request, Role role, std::vector<TableUse>* uses);
 absl::Status AddTables(const v1::ImportTableRequest& request, Role role, std::vector<TableUse>* uses);
 
+// The table of a bulk put's ARN.
+absl::Status AddTables(const v1::DescribeBulkOperationRequest& request, Role role,
+                       std::vector<TableUse>* uses);
+absl::Status AddTables(const v1::CancelBulkOperationRequest& request, Role role, std::vector<TableUse>* uses);
+
 // All other requests: those that name one table as `table_name`, and those that name none.
 template <typename Request>
 absl::Status AddTables(const Request& request, Role role, std::vector<TableUse>* uses) {

@@ -10,11 +10,13 @@
 #include "absl/strings/str_join.h"
 #include "daemon/access/access_keys.h"
 #include "daemon/access/encryption_key_file.h"
+#include "daemon/access/s3_credentials_file.h"
 #include "daemon/config/command_line.h"
 #include "daemon/config/config_file.h"
 #include "daemon/config/setting_values.h"
 #include "daemon/config/settings.h"
 #include "storage/base/cron_schedule.h"
+#include "storage/base/s3_endpoint.h"
 
 namespace itemdb::daemon {
 namespace {
@@ -181,6 +183,32 @@ absl::Status CheckBackupSchedule(const Merged& merged, const Options& options) {
 }
 
 absl::Status CheckStandby(const Merged& merged, const Options& options) {
+  if (options.standby_acknowledge && options.archive_directory.empty()) {
+    return storage::ValidationError(
+        Subject(merged, "standby-acknowledge") +
+        ": also give --archive-directory, from which standbys are sent what they copy");
+  }
+  for (const auto& [name, value] :
+       {std::pair{"standby-ca", &options.standby_ca}, std::pair{"standby-cert", &options.standby_cert},
+        std::pair{"standby-key", &options.standby_key},
+        std::pair{"standby-access-key", &options.standby_access_key}}) {
+    if (!value->empty() && !options.follows_address())
+      return storage::ValidationError(Subject(merged, name) + ": only with --standby HOST:PORT");
+  }
+  const bool has_certificate = !options.standby_cert.empty();
+  if (has_certificate == options.standby_key.empty() || (has_certificate && options.standby_ca.empty())) {
+    return storage::ValidationError(Subject(merged, has_certificate ? "standby-cert" : "standby-key") +
+                                    ": give --standby-ca, --standby-cert and --standby-key together");
+  }
+  if (options.follows_address() && options.standby.find(',') != std::string::npos) {
+    return storage::ValidationError(Subject(merged, "standby") + ": \"" + options.standby +
+                                    "\" is not allowed: a standby follows one primary");
+  }
+  if (options.follows_address()) {
+    if (options.standby_backups.empty()) return absl::OkStatus();
+    return storage::ValidationError(Subject(merged, "standby-backups") +
+                                    ": only with --standby DIR: a primary at an address sends its backups");
+  }
   if (options.standby.empty() == options.standby_backups.empty()) {
     if (options.standby.empty() || options.standby != options.archive_directory) return absl::OkStatus();
     return storage::ValidationError(
@@ -192,6 +220,28 @@ absl::Status CheckStandby(const Merged& merged, const Options& options) {
                                   (lacks_backups
                                        ? ": also give --standby-backups, the backup directory of the primary"
                                        : ": only with --standby"));
+}
+
+absl::Status CheckS3(const Merged& merged, const Options& options) {
+  const auto wrong = [&](std::string_view setting, const std::string& message) {
+    return storage::ValidationError(Subject(merged, setting) + ": " + message);
+  };
+  if (options.s3_endpoint.empty()) {
+    if (!options.s3_credentials_file.empty()) return wrong("s3-credentials-file", "only with --s3-endpoint");
+    if (!options.s3_ca_file.empty()) return wrong("s3-ca-file", "only with --s3-endpoint");
+    return absl::OkStatus();
+  }
+  if (!options.export_directory.empty()) {
+    return wrong("s3-endpoint",
+                 "not together with --export-directory: buckets are at the endpoint or in the directory");
+  }
+  const absl::Status endpoint = storage::ParseS3Endpoint(options.s3_endpoint).status();
+  if (!endpoint.ok()) return wrong("s3-endpoint", storage::MessageOf(endpoint));
+  if (options.s3_credentials_file.empty()) {
+    return wrong("s3-endpoint",
+                 "also give --s3-credentials-file, the file with the key that signs requests to it");
+  }
+  return absl::OkStatus();
 }
 
 // Checks each value by itself.
@@ -210,6 +260,7 @@ absl::Status Derive(const Merged& merged, Options& options) {
   ITEMDB_RETURN_IF_ERROR(DeriveSocketPermissions(merged, options));
   ITEMDB_RETURN_IF_ERROR(CheckBackupSchedule(merged, options));
   ITEMDB_RETURN_IF_ERROR(CheckStandby(merged, options));
+  ITEMDB_RETURN_IF_ERROR(CheckS3(merged, options));
   if (options.data_directory.empty()) {
     return storage::ValidationError(
         "the directory of the database is missing: give --data-dir, ITEMD_DATA_DIR, or data-dir in the "
@@ -299,6 +350,13 @@ ParsedOptions ParseOptions(int argc, const char* const* argv, const OptionSource
           encryption_keys.status().code(),
           Subject(*merged, "encryption-key-file") + ": " + storage::MessageOf(encryption_keys.status())));
     options->encryption_keys = *std::move(encryption_keys);
+  }
+  if (!options->s3_credentials_file.empty()) {
+    // They are read again for each export and import; a file that cannot be used is better refused now.
+    const absl::Status credentials = ReadS3Credentials(options->s3_credentials_file).status();
+    if (!credentials.ok())
+      return Fail(absl::Status(credentials.code(), Subject(*merged, "s3-credentials-file") + ": " +
+                                                       storage::MessageOf(credentials)));
   }
   if (line->check_config) return Print("the configuration is valid\n");
   return {.options = *std::move(options), .exit_code = kExitOk, .text = "", .config_file = *config_file};

@@ -27,6 +27,11 @@ enum class Command {
   kRestore,
 };
 
+// Whether the value of `standby` is the address of a primary ("HOST:PORT", "unix:/PATH"), and no directory.
+inline bool IsPrimaryAddress(const std::string& text) {
+  return !text.starts_with('/') && !text.starts_with('.') && text.find(':') != std::string::npos;
+}
+
 // The help text of each setting (settings.cc) says what it means.
 struct Options {
   std::string data_directory;
@@ -73,11 +78,25 @@ struct Options {
   // Empty: commit groups are not kept.
   std::string archive_directory;
   absl::Duration archive_window;
-  // Empty: no standby. Otherwise standby_backups is not.
+  bool standby_acknowledge = false;
+  // Empty: no standby. A directory, and then standby_backups is not empty, or the address of the primary
+  // (follows_address).
   std::string standby;
   std::string standby_backups;
+  // How the primary at an address is reached.
+  std::string standby_ca;
+  std::string standby_cert;
+  std::string standby_key;
+  std::string standby_access_key;
+  bool follows_address() const { return IsPrimaryAddress(standby); }
   // Empty: `exports` in the data directory.
   std::string export_directory;
+  // Empty: buckets are folders of export_directory. Otherwise that is empty, and s3_credentials_file is not.
+  std::string s3_endpoint;
+  std::string s3_region;
+  std::string s3_credentials_file;
+  // Empty: the authorities of the system.
+  std::string s3_ca_file;
   // Records per second; 0: no check in the background.
   int background_check_rate = 0;
   // Bytes per second; 0: table files are not checked in the background.

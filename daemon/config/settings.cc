@@ -210,16 +210,44 @@ const std::vector<Setting>& Settings() {
        {},
        kDayMs,
        35 * kDayMs},
-      {"standby", &Options::standby, "DIR", "",
-       "Run as a standby: follow the archive in DIR, that is the --archive-directory of the primary. Serves "
-       "reads, refuses writes, and becomes a database of its own with itemctl promote. The data directory "
-       "must be empty, or of a standby of that archive"},
+      {"standby-acknowledge", &Options::standby_acknowledge, "", "false",
+       "Answer a write only when a standby that follows over the network has it on its disk. When none has "
+       "it "
+       "after 5 seconds, the outcome of the write is unknown, and further writes are refused until one "
+       "answers. Needs --archive-directory"},
+      {"standby", &Options::standby, "DIR|HOST:PORT", "",
+       "Run as a standby: follow the archive in DIR, that is the --archive-directory of the primary, or the "
+       "primary that serves gRPC at HOST:PORT. Serves reads, refuses writes, and becomes a database of its "
+       "own with itemctl promote. The data directory must be empty, or of a standby of that primary"},
       {"standby-backups", &Options::standby_backups, "DIR", "",
-       "With --standby: the --backup-directory of the primary. A new standby is restored from there, and "
+       "With --standby DIR: the --backup-directory of the primary. A new standby is restored from there, and "
        "again after a gap of the archive"},
+      {"standby-ca", &Options::standby_ca, "FILE|system", "",
+       "With --standby HOST:PORT: use TLS, and trust the authorities in this PEM file, or those that the "
+       "system trusts. Without it: no TLS"},
+      {"standby-cert", &Options::standby_cert, "FILE", "",
+       "With --standby-ca: the certificate that is shown to a primary with --tls-client-ca, PEM"},
+      {"standby-key", &Options::standby_key, "FILE", "", "The private key of --standby-cert, PEM"},
+      {"standby-access-key", &Options::standby_access_key, "FILE", "",
+       "With --standby HOST:PORT: the access key for a primary with --access-keys, with the role admin. A "
+       "file as --access-keys takes it, with one key"},
       {"export-directory", &Options::export_directory, "DIR", "",
        "Directory of exports and imports. A bucket is a folder in it. Without it: exports in the data "
        "directory"},
+      {"s3-endpoint", &Options::s3_endpoint, "URL", "",
+       "Export to and import from buckets at this S3-compatible endpoint instead of folders: "
+       "http://HOST:PORT or https://HOST, such as https://s3.eu-central-1.amazonaws.com. Buckets are named "
+       "in "
+       "the path of requests. Not together with --export-directory"},
+      {"s3-region", &Options::s3_region, "REGION", "us-east-1",
+       "The region of the buckets at --s3-endpoint, for which requests are signed"},
+      {"s3-credentials-file", &Options::s3_credentials_file, "FILE", "",
+       "Credentials for --s3-endpoint, in the form of the AWS CLI's shared credentials: aws_access_key_id "
+       "and "
+       "aws_secret_access_key in a profile [default]. Read again for every export and import"},
+      {"s3-ca-file", &Options::s3_ca_file, "FILE", "",
+       "Certificates of authorities, PEM; one of them must have signed the certificate of --s3-endpoint. "
+       "Without it: the authorities of the system"},
       {"background-check-rate",
        &Options::background_check_rate,
        "RECORDS",

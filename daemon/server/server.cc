@@ -20,8 +20,8 @@ namespace {
 
 // The names that a health check may contain, beside "" for the whole server.
 constexpr const char* kServiceNames[] = {"itemdb.v1.Data",    "itemdb.v1.Tables",  "itemdb.v1.Backups",
-                                         "itemdb.v1.Exports", "itemdb.v1.Imports", "itemdb.v1.Changes",
-                                         "itemdb.v1.Admin"};
+                                         "itemdb.v1.Exports", "itemdb.v1.Imports", "itemdb.v1.BulkPuts",
+                                         "itemdb.v1.Changes", "itemdb.v1.Admin",   "itemdb.v1.Replication"};
 
 // A peer that vanished without closing its connection: gRPC pings after a minute of silence, and closes the
 // connection after 20 seconds without an answer.
@@ -110,6 +110,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(storage::Database& databas
   server->services_.push_back(MakeBackupsService(database, server->serving_));
   server->services_.push_back(MakeExportsService(database, server->serving_));
   server->services_.push_back(MakeImportsService(database, server->serving_));
+  server->services_.push_back(MakeReplicationService(database, server->serving_));
+  server->services_.push_back(MakeBulkPutsService(database, server->serving_));
   server->services_.push_back(MakeChangesService(database, server->serving_));
   server->services_.push_back(MakeAdminService(database, server->serving_,
                                                {.start_time_us = absl::ToUnixMicros(absl::Now()),

@@ -26,7 +26,9 @@ std::unique_ptr<grpc::Service> MakeDataService(storage::Database& database, Serv
 std::unique_ptr<grpc::Service> MakeTablesService(storage::Database& database, ServingContext& serving);
 std::unique_ptr<grpc::Service> MakeBackupsService(storage::Database& database, ServingContext& serving);
 std::unique_ptr<grpc::Service> MakeExportsService(storage::Database& database, ServingContext& serving);
+std::unique_ptr<grpc::Service> MakeBulkPutsService(storage::Database& database, ServingContext& serving);
 std::unique_ptr<grpc::Service> MakeImportsService(storage::Database& database, ServingContext& serving);
+std::unique_ptr<grpc::Service> MakeReplicationService(storage::Database& database, ServingContext& serving);
 std::unique_ptr<grpc::Service> MakeChangesService(storage::Database& database, ServingContext& serving);
 std::unique_ptr<grpc::Service> MakeAdminService(storage::Database& database, ServingContext& serving,
                                                 const DaemonInfo& info);

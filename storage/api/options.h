@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/api/s3_options.h"
 #include "storage/base/limits.h"
 
 namespace rocksdb {
@@ -19,6 +20,8 @@ class logger;
 }
 
 namespace itemdb::storage {
+
+class PrimaryLink;
 
 // A key that encrypts files.
 struct EncryptionKey {
@@ -104,6 +107,8 @@ struct DatabaseOptions {
   // Where tables are exported to and imported from. A bucket of the API is a folder in it, the key of an
   // object a path in that folder. Empty: `exports` in the data directory.
   std::string export_directory;
+  // The store that has the buckets instead, if it has an endpoint.
+  S3Options s3;
   // Where every commit group is kept, so that a backup can be followed to any later commit (restore.h).
   // Created if it does not exist. Empty: commit groups are not kept.
   std::string archive_directory;
@@ -117,11 +122,16 @@ struct DatabaseOptions {
   // Commit groups that wait for being archived, in bytes. When there are more, they are given up, and a new
   // backup is made when the archive can be written again.
   size_t archive_queue_bytes = 32 << 20;
+  // Writes are answered when a standby that follows over the network has them on its disk.
+  bool standby_acknowledge = false;
   // The archive of another database. Not empty: this database is a standby of it. It follows the archive,
   // takes no writes but for that, and becomes a database of its own when it is promoted (Database::Promote).
   // A new data directory is made from a backup in standby_backups, and again when the archive has a gap.
   std::string standby_archive;
   std::string standby_backups;
+  // Not null: standby_archive and standby_backups are copies that it keeps. The standby deletes segments that
+  // it has followed.
+  std::shared_ptr<PrimaryLink> primary_link;
   // How often a standby looks for new commits.
   std::chrono::milliseconds standby_interval = std::chrono::milliseconds(100);
   // Threads for reads that miss the block cache and for long pages.

@@ -25,6 +25,8 @@ class ArchiveTail {
   // comes next is in no group. DATA_LOSS: a segment is damaged before its end, or missing. UNAVAILABLE: the
   // file system says so. After an error Next may be called again.
   absl::StatusOr<std::optional<ArchivedGroup>> Next();
+  // The number of the segment that is read; 0: none yet.
+  uint64_t segment() const { return reader_ == nullptr ? 0 : reader_->header().number; }
 
  private:
   // The next group of the segment that is open, as far as it was written when it was opened.

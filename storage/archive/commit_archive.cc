@@ -78,7 +78,8 @@ class ChangesOfBatch : public rocksdb::WriteBatch::Handler {
 
 }  // namespace
 
-CommitArchive::CommitArchive(CommitArchiveOptions options) : options_(std::move(options)) {}
+CommitArchive::CommitArchive(CommitArchiveOptions options)
+    : options_(std::move(options)), acknowledgements_(static_cast<uint64_t>(NowMicros())) {}
 
 CommitArchive::~CommitArchive() { thread_.Stop(); }
 
@@ -234,6 +235,7 @@ void CommitArchive::Opened(const StorePosition& position) {
   }
   // On disk before anything is committed: what the archive has behind `position` does not count from now on.
   if (begins_chain) (void)WriteQueued(/*syncs=*/false);
+  acknowledgements_.Written(Status().last_change);
   if (std::exchange(is_running_, true)) return;
   thread_.Start([this] { Loop(); });
 }
@@ -310,7 +312,8 @@ void CommitArchive::Queue(ArchivedGroup group) {
     return;
   }
   if (queued_bytes_ == 0) waits_since_ = Clock::now();
-  const bool wakes = queued_bytes_ < kWakeBytes && queued_bytes_ + group.batch.GetDataSize() >= kWakeBytes;
+  const bool wakes = options_.writes_at_once ||
+                     (queued_bytes_ < kWakeBytes && queued_bytes_ + group.batch.GetDataSize() >= kWakeBytes);
   queued_bytes_ += group.batch.GetDataSize();
   queue_.push_back(std::move(group));
   if (wakes) thread_.Wake();
@@ -320,6 +323,7 @@ void CommitArchive::Loop() {
   std::chrono::milliseconds wait = options_.interval;
   while (thread_.WaitFor(wait)) {
     LookForPromotion();
+    acknowledgements_.ReleaseWaiters();
     const absl::Status written = WriteQueued(/*syncs=*/true);
     wait = written.ok() ? options_.interval : kRetryIntervals * options_.interval;
   }
@@ -329,8 +333,8 @@ void CommitArchive::LookForPromotion() {
   if (knows_promotion_ || !options_.on_promotion) return;
   const auto promotion = ReadPromotion(options_.environment->env(), options_.directory);
   if (!promotion.ok() || !promotion->has_value()) return;
-  knows_promotion_ = true;
-  options_.on_promotion(**promotion);
+  // Tried again if it failed.
+  knows_promotion_ = options_.on_promotion(**promotion).ok();
 }
 
 absl::Status CommitArchive::WriteQueued(bool syncs) {
@@ -388,6 +392,8 @@ absl::Status CommitArchive::WriteQueued(bool syncs) {
     if (had_error && written.ok()) options_.log->info("the archive can be written again");
   }
   if (!written.ok()) Failed(written);
+  if (written.ok() && (!groups.empty() || chain_after.has_value()))
+    acknowledgements_.Written(Status().last_change);
   return written;
 }
 
@@ -444,7 +450,9 @@ void CommitArchive::Failed(const absl::Status& status) {
 }
 
 void CommitArchive::Stop() {
+  acknowledgements_.End();
   thread_.Stop();
+  acknowledgements_.ReleaseWaiters();
   if (is_running_) (void)WriteQueued(/*syncs=*/true);
 }
 

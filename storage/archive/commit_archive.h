@@ -24,6 +24,7 @@
 #include <string>
 
 #include "rocksdb/write_batch.h"
+#include "storage/archive/acknowledgements.h"
 #include "storage/archive/archive_segment.h"
 #include "storage/archive/promotion.h"
 #include "storage/base/background_thread.h"
@@ -47,10 +48,12 @@ struct CommitArchiveOptions {
   uint64_t segment_bytes = 64 << 20;
   // How often groups are written and synced. After a failure the wait is four times as long.
   std::chrono::milliseconds interval = std::chrono::milliseconds(500);
+  // Each group is written at once: writers wait until a standby has it.
+  bool writes_at_once = false;
   // Makes all groups durable that were committed before. Called before they are written.
   std::function<absl::Status()> sync;
-  // Called once, on the archive's thread, when a standby that follows the archive was promoted.
-  std::function<void(const Promotion&)> on_promotion;
+  // Called on the archive's thread when a standby that follows the archive was promoted, until it succeeds.
+  std::function<absl::Status(const Promotion&)> on_promotion;
   // Not OK: there is no space for the archive now. Empty: not asked.
   std::function<absl::Status()> check_space;
 };
@@ -117,6 +120,7 @@ class CommitArchive {
   // Writes what waits now. UNAVAILABLE, RESOURCE_EXHAUSTED (DISK_FULL): that is not possible.
   absl::Status WriteNow() { return WriteQueued(/*syncs=*/true); }
   const std::string& directory() const { return options_.directory; }
+  Acknowledgements& acknowledgements() { return acknowledgements_; }
 
  private:
   // Where the archive is, in the terms of a segment's header.
@@ -197,6 +201,7 @@ class CommitArchive {
   uint64_t previous_number_ ABSL_GUARDED_BY(writing_) = 0;
   std::chrono::steady_clock::time_point next_log_ ABSL_GUARDED_BY(writing_);
 
+  Acknowledgements acknowledgements_;
   std::atomic<int64_t> oldest_backup_time_us_ = 0;
   bool is_running_ = false;
   BackgroundThread thread_;

@@ -2,7 +2,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "itemdb/v1/admin.pb.h"
 #include "storage/store/catalog_records.h"
 #include "storage/store/durable_file.h"
 #include "storage/store/store.h"
@@ -15,13 +14,24 @@ constexpr char kFencedName[] = "FENCED";
 
 }  // namespace
 
+v1::StandbyPromotion ToMessage(const Promotion& promotion) {
+  v1::StandbyPromotion message;
+  message.set_database_id(promotion.database_id);
+  message.set_change_sequence(promotion.change_sequence);
+  message.set_time_us(promotion.time_us);
+  return message;
+}
+
+Promotion FromMessage(const v1::StandbyPromotion& message) {
+  return {.database_id = message.database_id(),
+          .change_sequence = message.change_sequence(),
+          .time_us = message.time_us()};
+}
+
 absl::Status WritePromotion(rocksdb::Env* env, const std::string& archive, const Promotion& promotion) {
-  v1::StandbyPromotion stored;
-  stored.set_database_id(promotion.database_id);
-  stored.set_change_sequence(promotion.change_sequence);
-  stored.set_time_us(promotion.time_us);
   const std::string path = archive + "/" + kPromotedName;
-  const std::string record = EncodeRecord(kCatalogStorageId, kPromotedName, 0, stored.SerializeAsString());
+  const std::string record =
+      EncodeRecord(kCatalogStorageId, kPromotedName, 0, ToMessage(promotion).SerializeAsString());
   const rocksdb::Status written = ReplaceFile(env, path, record);
   return written.ok() ? absl::OkStatus() : FromRocksDB("cannot write " + path, written);
 }
@@ -38,9 +48,7 @@ absl::StatusOr<std::optional<Promotion>> ReadPromotion(rocksdb::Env* env, const 
   const std::optional<v1::StandbyPromotion> stored =
       DecodeCatalogMessage<v1::StandbyPromotion>(kPromotedName, record);
   if (!stored.has_value()) return DataLossError(path + " is damaged");
-  return Promotion{.database_id = stored->database_id(),
-                   .change_sequence = stored->change_sequence(),
-                   .time_us = stored->time_us()};
+  return FromMessage(*stored);
 }
 
 absl::Status DeletePromotion(rocksdb::Env* env, const std::string& archive) {
@@ -69,8 +77,12 @@ void DeleteFenced(rocksdb::Env* env, const std::string& archive) {
   (void)env->DeleteFile(archive + "/" + kFencedName);
 }
 
+bool IsFenced(rocksdb::Env* env, const std::string& archive) {
+  return env->FileExists(archive + "/" + kFencedName).ok();
+}
+
 bool IsClosed(rocksdb::Env* env, const std::string& archive) {
-  if (env->FileExists(archive + "/" + kFencedName).ok()) return true;
+  if (IsFenced(env, archive)) return true;
   rocksdb::FileLock* lock = nullptr;
   if (!rocksdb::Env::Default()->LockFile(archive + "/LOCK", &lock).ok()) return false;
   (void)rocksdb::Env::Default()->UnlockFile(lock);

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "itemdb/v1/admin.pb.h"
 #include "rocksdb/env.h"
 #include "storage/base/status.h"
 
@@ -23,6 +24,9 @@ struct Promotion {
   // Microseconds since the Unix epoch.
   int64_t time_us = 0;
 };
+
+v1::StandbyPromotion ToMessage(const Promotion& promotion);
+Promotion FromMessage(const v1::StandbyPromotion& message);
 
 // Replaces PROMOTED, durably. Errors: of the file system.
 absl::Status WritePromotion(rocksdb::Env* env, const std::string& archive, const Promotion& promotion);
@@ -38,6 +42,8 @@ absl::Status FencedError(const Promotion& promotion, const std::string& archive)
 absl::Status WriteFenced(rocksdb::Env* env, const std::string& archive);
 // Deletes FENCED, if it is there: the database of the archive takes writes.
 void DeleteFenced(rocksdb::Env* env, const std::string& archive);
+// Whether FENCED is there.
+bool IsFenced(rocksdb::Env* env, const std::string& archive);
 // Whether nothing will be added to the archive any more: FENCED is there, or no process has the archive open.
 // The second is not noticed if the process runs on another machine and the file system has no locks.
 bool IsClosed(rocksdb::Env* env, const std::string& archive);

@@ -146,6 +146,15 @@ absl::StatusOr<v1::DatabaseBackup> BackupDirectory::Find(uint32_t backup_id) con
                                   : "there is no backup " + std::to_string(backup_id) + " in " + path_);
 }
 
+std::vector<std::string> BackupDirectory::FilesOf(const v1::DatabaseBackup& backup) const {
+  std::vector<std::string> files;
+  rocksdb::BackupInfo info;
+  if (!engine_->GetBackupInfo(backup.backup_id(), &info, /*include_file_details=*/true).ok()) return files;
+  for (const rocksdb::BackupFileInfo& file : info.file_details) files.push_back(file.relative_filename);
+  files.push_back("meta/" + std::to_string(backup.backup_id()));
+  return files;
+}
+
 absl::Status BackupDirectory::Verify(const v1::DatabaseBackup& backup) const {
   const rocksdb::Status verified = engine_->VerifyBackup(backup.backup_id(), /*verify_with_checksum=*/true);
   // A missing file is NotFound.

@@ -66,6 +66,8 @@ class BackupDirectory {
   std::vector<uint32_t> Damaged() const;
   // The backup `backup_id`, or the newest for 0. NOT_FOUND: there is none.
   absl::StatusOr<v1::DatabaseBackup> Find(uint32_t backup_id) const;
+  // The paths of its files within the directory.
+  std::vector<std::string> FilesOf(const v1::DatabaseBackup& backup) const;
   // Reads all its files. DATA_LOSS: one is missing or damaged. CANCELLED: Stop() was called.
   absl::Status Verify(const v1::DatabaseBackup& backup) const;
   absl::Status Delete(uint32_t backup_id);

@@ -91,6 +91,16 @@ inline constexpr int64_t kMaxReportedErrors = 10'000;
 inline constexpr int kMaxCsvColumns = 255;
 // How long imports are shown after their end.
 inline constexpr int kImportDays = 90;
+// Bulk puts that have not ended, bulk puts in one page of ListBulkOperations: at most, and by default
+// (BLK-09); bytes of an object (BLK-10), the least rate that may be asked for (BLK-01), how long a client
+// token is known (BLK-04), and how long bulk puts are shown after their end. The first is our own bound.
+inline constexpr int kMaxUnfinishedBulkPuts = 50;
+inline constexpr int kMaxListBulkOperations = 25;
+inline constexpr int kDefaultListBulkOperations = 10;
+inline constexpr uint64_t kMaxBulkObjectBytes = uint64_t{5} << 30;
+inline constexpr int64_t kMinBulkWriteUnits = 1'024;
+inline constexpr int kBulkTokenHours = 8;
+inline constexpr int kBulkOperationDays = 90;
 
 // Bytes of items read for one page of Query or Scan (SEM-027).
 inline constexpr size_t kMaxPageBytes = 1 << 20;

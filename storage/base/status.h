@@ -60,10 +60,11 @@ inline constexpr std::string_view kReasonBackupInUse = "BACKUP_IN_USE";         
 inline constexpr std::string_view kReasonExportNotFound = "EXPORT_NOT_FOUND";          // NOT_FOUND
 inline constexpr std::string_view kReasonExportConflict = "EXPORT_CONFLICT";           // ALREADY_EXISTS
 inline constexpr std::string_view kReasonInvalidExportTime = "INVALID_EXPORT_TIME";    // OUT_OF_RANGE
-// Of imports.
-inline constexpr std::string_view kReasonImportNotFound = "IMPORT_NOT_FOUND";  // NOT_FOUND
-inline constexpr std::string_view kReasonImportConflict = "IMPORT_CONFLICT";   // FAILED_PRECONDITION
-inline constexpr std::string_view kReasonNoSuchBucket = "NO_SUCH_BUCKET";      // NOT_FOUND
+// Of imports, and of buckets.
+inline constexpr std::string_view kReasonImportNotFound = "IMPORT_NOT_FOUND";          // NOT_FOUND
+inline constexpr std::string_view kReasonImportConflict = "IMPORT_CONFLICT";           // FAILED_PRECONDITION
+inline constexpr std::string_view kReasonNoSuchBucket = "NO_SUCH_BUCKET";              // NOT_FOUND
+inline constexpr std::string_view kReasonBucketAccessDenied = "BUCKET_ACCESS_DENIED";  // PERMISSION_DENIED
 // The table is being imported (IMP-05). FAILED_PRECONDITION.
 inline constexpr std::string_view kReasonContinuousBackupsUnavailable = "CONTINUOUS_BACKUPS_UNAVAILABLE";
 // Of a name that belongs to another account. The daemon refuses callers with the same reason.

@@ -13,6 +13,7 @@ constexpr std::string_view kTablePart = "table/";
 constexpr std::string_view kBackupPart = "/backup/";
 constexpr std::string_view kExportPart = "/export/";
 constexpr std::string_view kImportPart = "/import/";
+constexpr std::string_view kBulkOperationPart = "/bulk-operation/";
 constexpr size_t kTimeDigits = 14;
 constexpr size_t kRandomDigits = 8;
 
@@ -151,6 +152,24 @@ absl::StatusOr<ImportArn> ParseImportArn(std::string_view arn) {
                          .table_name = rest.substr(kTablePart.size(), import - kTablePart.size()),
                          .import_id = rest.substr(import + kImportPart.size())};
   if (!IsTableName(parsed.table_name) || !IsArnId(parsed.import_id)) return invalid;
+  return parsed;
+}
+
+std::string BulkOperationArnOf(std::string_view table_name, std::string_view operation_id) {
+  return TableArn(table_name).append(kBulkOperationPart).append(operation_id);
+}
+
+absl::StatusOr<BulkOperationArn> ParseBulkOperationArn(std::string_view arn) {
+  const absl::Status invalid = ValidationError("BLK-09", "Invalid Bulk Operation ARN");
+  const std::optional<ArnParts> parts = SplitArn(arn);
+  if (!parts.has_value() || !parts->IsOfService()) return invalid;
+  if (parts->account != kAccount) return OtherAccount("BLK-09");
+  const std::string_view rest = parts->resource;
+  const size_t found = rest.find(kBulkOperationPart);
+  if (!rest.starts_with(kTablePart) || found == std::string_view::npos) return invalid;
+  const BulkOperationArn parsed{.table_name = rest.substr(kTablePart.size(), found - kTablePart.size()),
+                                .operation_id = rest.substr(found + kBulkOperationPart.size())};
+  if (!IsTableName(parsed.table_name) || !IsArnId(parsed.operation_id)) return invalid;
   return parsed;
 }
 

@@ -1,4 +1,4 @@
-// ARNs of tables, their backups, exports and imports. There is one region and one account.
+// ARNs of tables, their backups, exports, imports and bulk puts. There is one region and one account.
 #pragma once
 
 #include <string>
@@ -61,7 +61,20 @@ std::string ImportArnOf(std::string_view table_name, std::string_view import_id)
 // INVALID_ARGUMENT: `arn` is not the ARN of an import. PERMISSION_DENIED: it is of another account (IMP-21).
 absl::StatusOr<ImportArn> ParseImportArn(std::string_view arn);
 
-// Whether `id` is the id of a backup, export or import.
+// The parts of the ARN of a bulk put. Borrows from the text that was parsed.
+struct BulkOperationArn {
+  std::string_view table_name;
+  // As the id of a backup (BLK-10).
+  std::string_view operation_id;
+};
+
+// The ARN of the table and "/bulk-operation/ID".
+std::string BulkOperationArnOf(std::string_view table_name, std::string_view operation_id);
+
+// INVALID_ARGUMENT: `arn` is not the ARN of a bulk put. PERMISSION_DENIED: it is of another account (BLK-09).
+absl::StatusOr<BulkOperationArn> ParseBulkOperationArn(std::string_view arn);
+
+// Whether `id` is the id of a backup, export, import or bulk put.
 bool IsArnId(std::string_view id);
 
 }  // namespace itemdb::storage

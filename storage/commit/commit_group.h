@@ -44,6 +44,10 @@ class CommitUnit {
   // written. `change_sequence` is the last change in the state that this unit left, so that replies show the
   // order of commits within a group too; 0 when Apply was not called. May run on any thread; must not block.
   virtual void Complete(const absl::Status& status, uint64_t change_sequence) = 0;
+
+  // Whether the unit completes only when a standby has it (PipelineOptions::await_standby). Set before it is
+  // submitted.
+  bool waits_for_standby = false;
 };
 
 // The item that a write will replace, read while the write is prepared, before it is submitted. Apply uses it

@@ -1,5 +1,8 @@
 #include "storage/commit/commit_pipeline.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "storage/base/check.h"
 #include "storage/base/limits.h"
 
@@ -246,6 +249,7 @@ CommitPipeline::Completions CommitPipeline::RunGroup() {
       Fail(FromRocksDB("a commit group could not be written", status));
       return completions;
     }
+    completions.wrote = true;
     WrittenGroup written = TakeWritten(group);
     const uint64_t group_number = state_.next_group_number;
     group.InstallState();
@@ -307,7 +311,7 @@ void CommitPipeline::Fail(const absl::Status& status) {
 
 void CommitPipeline::CompleteOrHandOff(Completions completions) {
   if (completions.units.empty()) return;
-  if (completions.units.size() > 1 && !completions.large) {
+  if (options_.await_standby || (completions.units.size() > 1 && !completions.large)) {
     MutexLock lock(completions_mutex_);
     completions_.push_back(std::move(completions));
     completions_changed_.NotifyAll();
@@ -316,11 +320,17 @@ void CommitPipeline::CompleteOrHandOff(Completions completions) {
   Complete(completions);
 }
 
-void CommitPipeline::Complete(Completions& completions) {
+void CommitPipeline::Complete(Completions& completions) const {
   // Units that completed with an error before Apply have no sequence: 0.
   completions.change_sequences.resize(completions.units.size());
+  absl::Status at_standby = completions.status;
+  const auto waits = [](const std::unique_ptr<CommitUnit>& unit) { return unit->waits_for_standby; };
+  if (completions.wrote && completions.status.ok() &&
+      std::any_of(completions.units.begin(), completions.units.end(), waits))
+    at_standby = options_.await_standby(completions.change_sequences.back());
   for (size_t i = 0; i < completions.units.size(); ++i) {
-    completions.units[i]->Complete(completions.status, completions.change_sequences[i]);
+    CommitUnit& unit = *completions.units[i];
+    unit.Complete(unit.waits_for_standby ? at_standby : completions.status, completions.change_sequences[i]);
     completions.units[i].reset();
   }
 }

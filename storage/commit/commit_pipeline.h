@@ -7,7 +7,8 @@
 //                is assigned here.
 //   2. Commit:   one RocksDB write for the whole group, synced in durable mode. The sequence is now durable.
 //   3. Publish:  a new ReadView becomes current. The sequence is now visible.
-//   4. Complete: each unit of the group gets its outcome.
+//   4. Complete: each unit of the group gets its outcome. With --standby-acknowledge it waits for a standby
+//                before; readers may see it meanwhile.
 // Groups never overlap: the next group is applied only after the one before was published. So in durable mode
 // everything that a unit decided on is durable before the unit completes, and no reader sees a change that is
 // not durable.
@@ -64,6 +65,9 @@ struct PipelineOptions {
   // Called with each group when it is written and visible, before its units complete. Must not block. Empty:
   // groups are thrown away.
   std::function<void(WrittenGroup)> on_written;
+  // Waits until a standby has the changes up to this one, on the completion thread. Empty: nothing waits for
+  // a standby.
+  std::function<absl::Status(uint64_t)> await_standby;
   // Called with the entries of TTL indexes that a group has put, once they are visible. Must not block.
   std::function<void(const std::vector<TimeEntry>&)> on_time_entries;
   // Never null.
@@ -141,6 +145,8 @@ class CommitPipeline {
     absl::Status status;
     // The last change before or of each unit, in the order of `units`.
     std::vector<uint64_t> change_sequences;
+    // Something was written.
+    bool wrote = false;
     // The units hold so much memory that they complete before the next group begins.
     bool large = false;
   };
@@ -170,7 +176,7 @@ class CommitPipeline {
   void Fail(const absl::Status& status);
   // Completes a single unit or a large group on this thread; passes others to the completion thread.
   void CompleteOrHandOff(Completions completions);
-  static void Complete(Completions& completions);
+  void Complete(Completions& completions) const;
 
   const PipelineOptions options_;
 

@@ -120,6 +120,18 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(DatabaseOptions options) {
   pipeline.on_written = [engine = engine.get()](WrittenGroup group) {
     if (CommitArchive* const archive = engine->archive(); archive != nullptr) archive->Add(std::move(group));
   };
+  if (engine->options_.standby_acknowledge) {
+    pipeline.await_standby = [engine = engine.get(), was_ok = true](uint64_t change) mutable {
+      CommitArchive* const archive = engine->archive();
+      if (archive == nullptr) return absl::OkStatus();
+      absl::Status waited = archive->acknowledgements().Await(change);
+      if (was_ok && !waited.ok())
+        engine->options_.log->error("no standby acknowledges writes: they are refused until one answers");
+      if (!was_ok && waited.ok()) engine->options_.log->info("a standby acknowledges writes again");
+      was_ok = waited.ok();
+      return waited;
+    };
+  }
   pipeline.on_failure = [engine = engine.get()](const absl::Status& status) {
     engine->options_.log->error("a write failed; the store will be reopened error=\"{}\"", MessageOf(status));
     engine->Fail();
@@ -150,7 +162,8 @@ std::unique_ptr<CommitArchive> Engine::MakeArchive() {
   archive.log = options_.log;
   archive.max_queue_bytes = options_.archive_queue_bytes;
   archive.interval = options_.archive_interval;
-  archive.on_promotion = [this](const Promotion& promotion) { Fence(promotion); };
+  archive.writes_at_once = options_.standby_acknowledge;
+  archive.on_promotion = [this](const Promotion& promotion) { return Fence(promotion); };
   archive.sync = [this] {
     // While the store is reopened, nobody can say what is durable.
     ITEMDB_RETURN_IF_ERROR(pipeline_->SyncNow());
@@ -297,6 +310,10 @@ absl::Status Engine::Submit(std::unique_ptr<CommitUnit>& unit, WhenFull when_ful
                             WriteOrigin origin) {
   if (origin == WriteOrigin::kClient && refuses_writes_.load(std::memory_order_acquire))
     ITEMDB_RETURN_IF_ERROR(WriteRefusal());
+  if (options_.standby_acknowledge && archive() != nullptr && origin == WriteOrigin::kClient) {
+    ITEMDB_RETURN_IF_ERROR(archive()->acknowledgements().CheckStandby());
+    unit->waits_for_standby = true;
+  }
   ITEMDB_RETURN_IF_ERROR(disk_space_.CheckWrite(space));
   return pipeline_->Submit(unit, when_full);
 }
@@ -312,12 +329,26 @@ absl::Status Engine::WriteRefusal() const {
   return write_refusal_;
 }
 
-void Engine::Fence(const Promotion& promotion) {
+absl::Status Engine::BeginFence(const Promotion& promotion) {
+  {
+    MutexLock lock(mutex_);
+    if (!fenced_by_.has_value()) {
+      fenced_by_ = promotion;
+      options_.log->error(
+          "a standby of this database was promoted: no more writes are accepted, reads go on standby={} "
+          "promoted_at_change={}",
+          promotion.database_id, promotion.change_sequence);
+    } else if (fenced_by_->database_id != promotion.database_id) {
+      return FencedError(*fenced_by_, archive()->directory());
+    }
+  }
   RefuseWrites(FencedError(promotion, archive()->directory()));
-  options_.log->error(
-      "a standby of this database was promoted: no more writes are accepted, reads go on standby={} "
-      "promoted_at_change={}",
-      promotion.database_id, promotion.change_sequence);
+  archive()->acknowledgements().End();
+  return absl::OkStatus();
+}
+
+absl::Status Engine::Fence(const Promotion& promotion) {
+  ITEMDB_RETURN_IF_ERROR(BeginFence(promotion));
   // Everything that was accepted before is committed when this is.
   const absl::Status drained =
       CommitAndWait(
@@ -330,13 +361,17 @@ void Engine::Fence(const Promotion& promotion) {
     options_.log->error("the archive could not be finished for the promoted standby error=\"{}\"",
                         MessageOf(written));
   }
+  return written;
 }
 
 void Engine::FenceIfPromoted() {
   if (archive() == nullptr) return;
   const auto promotion = ReadPromotion(env(), archive()->directory());
   if (!promotion.ok()) return;  // The archive cannot be read; its thread looks again.
-  if (promotion->has_value()) return Fence(**promotion);
+  if (promotion->has_value()) {
+    (void)Fence(**promotion);
+    return;
+  }
   DeleteFenced(env(), archive()->directory());
 }
 

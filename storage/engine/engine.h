@@ -17,6 +17,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/time/clock.h"
@@ -68,8 +69,12 @@ class Engine {
   // Why writes of clients are refused; OK if they are not. Thread-safe.
   absl::Status WriteRefusal() const;
   // A standby was promoted that has followed the archive: takes no more writes of clients, writes what was
-  // committed to the archive, and tells the standby. Blocks. Not on a thread of the pipeline.
-  void Fence(const Promotion& promotion);
+  // committed to the archive, and tells the standby. May be called again. Blocks. Not on a thread of the
+  // pipeline. Errors as BeginFence, and why the archive could not be finished.
+  absl::Status Fence(const Promotion& promotion);
+  // The first step of it: takes no more writes of clients. FAILED_PRECONDITION (FENCED): another standby was
+  // promoted before.
+  absl::Status BeginFence(const Promotion& promotion);
   ChangeWaiters& change_waiters() { return *change_waiters_; }
   TtlCursors& ttl_cursors() { return ttl_cursors_; }
   TimeOfDay& time_of_day() { return *time_of_day_; }
@@ -240,6 +245,8 @@ class Engine {
   std::atomic<bool> refuses_writes_ = false;
   mutable Mutex mutex_;
   CondVar changed_;
+  // The promotion of the standby that goes on in the place of this database.
+  std::optional<Promotion> fenced_by_ ABSL_GUARDED_BY(mutex_);
   absl::Status write_refusal_ ABSL_GUARDED_BY(mutex_);
   // Puts other files in the place of the store while no store is open.
   std::function<absl::Status()> install_ ABSL_GUARDED_BY(mutex_);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "itemdb/v1/exports.pb.h"
-#include "storage/exports/export_bucket.h"
+#include "storage/buckets/bucket.h"
 
 namespace itemdb::storage {
 

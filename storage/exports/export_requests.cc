@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
-#include "storage/exports/export_bucket.h"
+#include "storage/buckets/bucket.h"
 #include "storage/exports/export_manifests.h"
 
 namespace itemdb::storage {

@@ -20,16 +20,17 @@ constexpr std::string_view kManifestNames[] = {"itemdb-manifest.json", "manifest
 
 }  // namespace
 
-ExportWriter::ExportWriter(ExportBucket bucket, v1::StoredExport stored)
-    : bucket_(std::move(bucket)), stored_(std::move(stored)) {}
+ExportWriter::ExportWriter(const Bucket& bucket, v1::StoredExport stored)
+    : bucket_(bucket), stored_(std::move(stored)) {}
 
-absl::StatusOr<std::unique_ptr<ExportWriter>> ExportWriter::Begin(ExportBucket bucket,
+absl::StatusOr<std::unique_ptr<ExportWriter>> ExportWriter::Begin(const Bucket& bucket,
                                                                   v1::StoredExport stored) {
-  std::unique_ptr<ExportWriter> writer(new ExportWriter(std::move(bucket), std::move(stored)));
+  std::unique_ptr<ExportWriter> writer(new ExportWriter(bucket, std::move(stored)));
   const std::string folder = ExportFolderOf(writer->stored_.description());
+  ITEMDB_RETURN_IF_ERROR(bucket.RemoveLeftovers(folder));
   for (const std::string_view name : kManifestNames)
-    ITEMDB_RETURN_IF_ERROR(writer->bucket_.Delete(folder + std::string(name)));
-  ITEMDB_ASSIGN_OR_RETURN(WrittenObject started, writer->bucket_.Write(folder + "_started", ""));
+    ITEMDB_RETURN_IF_ERROR(bucket.Delete(folder + std::string(name)));
+  ITEMDB_ASSIGN_OR_RETURN(WrittenObject started, bucket.Write(folder + "_started", ""));
   writer->objects_.push_back(std::move(started));
   for (int i = 0; i < kPartitions; ++i) ITEMDB_RETURN_IF_ERROR(writer->BeginFile(i));
   return writer;
@@ -38,6 +39,8 @@ absl::StatusOr<std::unique_ptr<ExportWriter>> ExportWriter::Begin(ExportBucket b
 absl::Status ExportWriter::BeginFile(int partition) {
   Partition& part = partitions_[static_cast<size_t>(partition)];
   const std::string key = DataFileKey(stored_.description(), partition, part.files++);
+  // The data files of incremental exports are together in one folder, where others may be writing.
+  ITEMDB_RETURN_IF_ERROR(bucket_.RemoveLeftovers(key));
   ITEMDB_ASSIGN_OR_RETURN(part.file, GzipFile::Create(bucket_, key));
   part.item_count = 0;
   return absl::OkStatus();

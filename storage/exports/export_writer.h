@@ -16,14 +16,15 @@
 
 namespace itemdb::storage {
 
-// Not thread-safe. Errors of all functions as of ExportBucket and BucketFile.
+// Not thread-safe. Errors of all functions as of Bucket.
 class ExportWriter {
  public:
   // Each has at least one data file; the first two bits of the hash of the partition key say which (XPT-36).
   static constexpr int kPartitions = 4;
 
-  // Deletes the manifests that an attempt before has left, and writes _started.
-  static absl::StatusOr<std::unique_ptr<ExportWriter>> Begin(ExportBucket bucket, v1::StoredExport stored);
+  // Deletes the manifests that an attempt before has left, and what it had begun to write. Then writes
+  // _started. `bucket` is borrowed.
+  static absl::StatusOr<std::unique_ptr<ExportWriter>> Begin(const Bucket& bucket, v1::StoredExport stored);
 
   // Writes one line, with its line end, of the item with the encoded primary key `key`.
   absl::Status Add(std::string_view key, std::string_view line);
@@ -38,14 +39,14 @@ class ExportWriter {
     int files = 0;
   };
 
-  ExportWriter(ExportBucket bucket, v1::StoredExport stored);
+  ExportWriter(const Bucket& bucket, v1::StoredExport stored);
 
   absl::Status BeginFile(int partition);
   absl::Status FinishFile(int partition);
   // Writes the object NAME.json in the folder of the export, and NAME.md5.
   absl::Status WriteManifest(const std::string& name, const std::string& contents);
 
-  const ExportBucket bucket_;
+  const Bucket& bucket_;
   v1::StoredExport stored_;
   std::array<Partition, kPartitions> partitions_;
   std::vector<DataFile> data_files_;

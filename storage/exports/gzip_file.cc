@@ -37,16 +37,15 @@ struct GzipFile::Deflater {
   Deflater& operator=(const Deflater&) = delete;
 };
 
-GzipFile::GzipFile(std::unique_ptr<BucketFile> file)
+GzipFile::GzipFile(std::unique_ptr<WritableObject> file)
     : file_(std::move(file)),
       deflater_(std::make_unique<Deflater>()),
       checksum_(static_cast<uint32_t>(crc32(0, nullptr, 0))) {}
 
 GzipFile::~GzipFile() = default;
 
-absl::StatusOr<std::unique_ptr<GzipFile>> GzipFile::Create(const ExportBucket& bucket,
-                                                           const std::string& key) {
-  ITEMDB_ASSIGN_OR_RETURN(std::unique_ptr<BucketFile> object, bucket.Create(key));
+absl::StatusOr<std::unique_ptr<GzipFile>> GzipFile::Create(const Bucket& bucket, const std::string& key) {
+  ITEMDB_ASSIGN_OR_RETURN(std::unique_ptr<WritableObject> object, bucket.Create(key));
   ITEMDB_RETURN_IF_ERROR(object->Append(kGzipHeader));
   std::unique_ptr<GzipFile> file(new GzipFile(std::move(object)));
   file->bytes_ = static_cast<int64_t>(kGzipHeader.size());

@@ -6,15 +6,15 @@
 #include <string>
 #include <string_view>
 
-#include "storage/exports/export_bucket.h"
+#include "storage/buckets/bucket.h"
 
 namespace itemdb::storage {
 
 // Not thread-safe. The destructor deletes what was written, unless Finish has succeeded.
 class GzipFile {
  public:
-  // Errors of all functions as of BucketFile.
-  static absl::StatusOr<std::unique_ptr<GzipFile>> Create(const ExportBucket& bucket, const std::string& key);
+  // Errors of all functions as of WritableObject.
+  static absl::StatusOr<std::unique_ptr<GzipFile>> Create(const Bucket& bucket, const std::string& key);
   ~GzipFile();
   GzipFile(const GzipFile&) = delete;
   GzipFile& operator=(const GzipFile&) = delete;
@@ -26,12 +26,12 @@ class GzipFile {
 
  private:
   struct Deflater;
-  explicit GzipFile(std::unique_ptr<BucketFile> file);
+  explicit GzipFile(std::unique_ptr<WritableObject> file);
 
   // Compresses `text` and writes what is compressed; everything at the end.
   absl::Status Deflate(std::string_view text, bool at_end);
 
-  const std::unique_ptr<BucketFile> file_;
+  const std::unique_ptr<WritableObject> file_;
   const std::unique_ptr<Deflater> deflater_;
   uint32_t checksum_ = 0;
   // Of the text, modulo 2^32, as the trailer has it.

@@ -17,6 +17,7 @@
 #include "storage/base/limits.h"
 #include "storage/base/table_arn.h"
 #include "storage/base/uuid.h"
+#include "storage/buckets/open_bucket.h"
 #include "storage/engine/commit_and_wait.h"
 #include "storage/exports/export_filter.h"
 #include "storage/exports/export_items.h"
@@ -39,19 +40,10 @@ constexpr int kMaxExportAttempts = 5;
 constexpr int64_t kKeepExportsMs = int64_t{90} * 24 * 60 * 60 * 1'000;
 constexpr int64_t kKeepTokensMs = int64_t{8} * 60 * 60 * 1'000;
 
-// Whether `path` and the database share a file system, and so its free space.
-bool SharesDisk(const Engine& engine, const std::string& path) {
-  struct stat exports = {};
+// Whether `bucket` and the database share a file system, and so its free space.
+bool SharesDisk(const Engine& engine, const Bucket& bucket) {
   struct stat data = {};
-  return stat(path.c_str(), &exports) == 0 && stat(engine.options().data_directory.c_str(), &data) == 0 &&
-         exports.st_dev == data.st_dev;
-}
-
-// XPT-12.
-std::string FailureCodeOf(const absl::Status& status) {
-  const std::string reason = ReasonOf(status);
-  if (reason == kReasonNoSuchBucket) return "S3NoSuchBucket";
-  return reason == kReasonBucketAccessDenied ? "S3AccessDenied" : "UNKNOWN";
+  return stat(engine.options().data_directory.c_str(), &data) == 0 && bucket.device() == data.st_dev;
 }
 
 std::string TableOf(const v1::StoredExport& stored) { return stored.table().table_name(); }
@@ -363,7 +355,7 @@ TableExports::Time TableExports::MakeExports() {
       v1::ExportDescription* description = stored.mutable_description();
       description->set_export_status(v1::EXPORT_STATUS_FAILED);
       description->set_end_time_ms(BackupClockMicros(engine_) / 1'000);
-      description->set_failure_code(FailureCodeOf(made.status()));
+      description->set_failure_code(BucketFailureCode(made.status(), "UNKNOWN"));
       description->set_failure_message(MessageOf(made.status()));
     }
     // The record replaces another one, so it takes no more space. On a full disk too the end must be told.
@@ -422,11 +414,11 @@ absl::StatusOr<v1::ExportDescription> TableExports::MakeExport(const v1::StoredE
         "the database was restored from a backup that was made while the export was in progress");
   }
   const v1::ExportTableToPointInTimeRequest& request = stored.description().request();
-  ITEMDB_ASSIGN_OR_RETURN(const ExportBucket bucket,
-                          ExportBucket::Open(ExportDirectoryOf(engine_.options()), request.s3_bucket()));
-  const bool shares_disk = SharesDisk(engine_, bucket.path());
+  ITEMDB_ASSIGN_OR_RETURN(const std::unique_ptr<Bucket> bucket,
+                          OpenBucket(engine_.options(), request.s3_bucket(), cancellation_));
+  const bool shares_disk = SharesDisk(engine_, *bucket);
   ITEMDB_RETURN_IF_ERROR(CheckExportGoesOn(shares_disk));
-  ITEMDB_ASSIGN_OR_RETURN(const std::unique_ptr<ExportWriter> writer, ExportWriter::Begin(bucket, stored));
+  ITEMDB_ASSIGN_OR_RETURN(const std::unique_ptr<ExportWriter> writer, ExportWriter::Begin(*bucket, stored));
   ITEMDB_ASSIGN_OR_RETURN(const PointInTime state, OpenSource(stored));
   const Table table = MakeTable(stored.table());
   ExportFilter filter;

@@ -21,27 +21,6 @@ bool IsLetterOrDigit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-absl::Status CheckBucket(const v1::S3BucketSource& source) {
-  const std::string& name = source.s3_bucket();
-  const auto is_legal = [](char c) { return IsLetterOrDigit(c) || c == '.' || c == '-' || c == '_'; };
-  if (name.size() < kMinBucketNameBytes || name.size() > kMaxBucketNameBytes ||
-      !IsLetterOrDigit(name.front()) || !IsLetterOrDigit(name.back()) ||
-      !std::all_of(name.begin(), name.end(), is_legal)) {
-    return ValidationError(
-        "IMP-01",
-        "S3Bucket must be 3 to 255 letters, digits, '.', '-' and '_', the first and the last "
-        "a letter or digit");
-  }
-  if (source.s3_key_prefix().size() > kMaxObjectKeyBytes)
-    return ValidationError("IMP-01", "S3KeyPrefix must be at most 1024 bytes");
-  const std::string& owner = source.s3_bucket_owner();
-  const bool is_account =
-      owner.size() == kAccount.size() &&
-      std::all_of(owner.begin(), owner.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (!owner.empty() && !is_account) return ValidationError("IMP-01", "S3BucketOwner must be 12 digits");
-  return absl::OkStatus();
-}
-
 absl::Status CheckFormat(const v1::ImportTableRequest& request) {
   switch (request.input_format()) {
     case v1::INPUT_FORMAT_DYNAMODB_JSON:
@@ -97,8 +76,29 @@ absl::Status CheckParameters(const v1::CreateTableRequest& table) {
 
 }  // namespace
 
+absl::Status CheckBucketSource(std::string_view rule, const v1::S3BucketSource& source) {
+  const std::string& name = source.s3_bucket();
+  const auto is_legal = [](char c) { return IsLetterOrDigit(c) || c == '.' || c == '-' || c == '_'; };
+  if (name.size() < kMinBucketNameBytes || name.size() > kMaxBucketNameBytes ||
+      !IsLetterOrDigit(name.front()) || !IsLetterOrDigit(name.back()) ||
+      !std::all_of(name.begin(), name.end(), is_legal)) {
+    return ValidationError(
+        rule,
+        "S3Bucket must be 3 to 255 letters, digits, '.', '-' and '_', the first and the last "
+        "a letter or digit");
+  }
+  if (source.s3_key_prefix().size() > kMaxObjectKeyBytes)
+    return ValidationError(rule, "S3KeyPrefix must be at most 1024 bytes");
+  const std::string& owner = source.s3_bucket_owner();
+  const bool is_account =
+      owner.size() == kAccount.size() &&
+      std::all_of(owner.begin(), owner.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (!owner.empty() && !is_account) return ValidationError(rule, "S3BucketOwner must be 12 digits");
+  return absl::OkStatus();
+}
+
 absl::StatusOr<v1::ImportDescription> ImportFromRequest(const v1::ImportTableRequest& request) {
-  ITEMDB_RETURN_IF_ERROR(CheckBucket(request.s3_bucket_source()));
+  ITEMDB_RETURN_IF_ERROR(CheckBucketSource("IMP-01", request.s3_bucket_source()));
   ITEMDB_RETURN_IF_ERROR(CheckFormat(request));
   if (!v1::InputCompressionType_IsValid(request.input_compression_type()))
     return ValidationError("IMP-01", "InputCompressionType must be GZIP, ZSTD or NONE");

@@ -9,7 +9,7 @@
 
 #include "storage/base/limits.h"
 #include "storage/base/mutex.h"
-#include "storage/imports/bucket.h"
+#include "storage/buckets/open_bucket.h"
 #include "storage/imports/import_report.h"
 #include "storage/imports/line_chunks.h"
 #include "storage/imports/line_parser.h"
@@ -253,11 +253,14 @@ class ImportReader {
 
   absl::StatusOr<std::unique_ptr<ItemSource>> Run() {
     const v1::S3BucketSource& source = settings_.import.s3_bucket_source();
-    ITEMDB_ASSIGN_OR_RETURN(const Bucket bucket,
-                            Bucket::Open(ExportDirectoryOf(engine_.options()), source.s3_bucket()));
+    ITEMDB_ASSIGN_OR_RETURN(const std::unique_ptr<Bucket> bucket,
+                            OpenBucket(engine_.options(), source.s3_bucket(), cancellation_));
     ITEMDB_ASSIGN_OR_RETURN(const std::vector<BucketObject> objects,
-                            bucket.List(source.s3_key_prefix(), cancellation_));
-    for (const BucketObject& object : objects) ITEMDB_RETURN_IF_ERROR(ReadObject(bucket, object));
+                            bucket->List(source.s3_key_prefix(), kMaxImportObjects));
+    for (const BucketObject& object : objects) {
+      // IMP-10.
+      if (object.bytes > 0) ITEMDB_RETURN_IF_ERROR(ReadObject(*bucket, object));
+    }
     ITEMDB_RETURN_IF_ERROR(Drain(/*left=*/0));
     ITEMDB_RETURN_IF_ERROR(report_.Finish());
     return std::move(items_);
@@ -267,16 +270,10 @@ class ImportReader {
   absl::Status ReadObject(const Bucket& bucket, const BucketObject& object) {
     auto state = std::make_shared<ObjectState>();
     state->key = object.key;
-    const absl::StatusOr<FileDescriptor> file = bucket.OpenObject(object);
-    if (!file.ok()) return AddObjectError(state.get(), 0, MessageOf(file.status()));
-    const auto check_unchanged = [&]() -> absl::Status {
-      if (IsUnchanged(*file, object)) return absl::OkStatus();
-      return AddObjectError(state.get(), 0, "the object was changed after the import had begun");
-    };
-    ITEMDB_RETURN_IF_ERROR(check_unchanged());
-    if (state->failed) return absl::OkStatus();
+    const absl::StatusOr<std::unique_ptr<ReadableObject>> opened = bucket.Open(object);
+    if (!opened.ok()) return EndObject(state.get(), 0, opened.status());
     const std::unique_ptr<ObjectReader> reader =
-        NewObjectReader(*file, settings_.import.input_compression_type(), &progress_.file_bytes);
+        NewObjectReader(**opened, settings_.import.input_compression_type(), &progress_.file_bytes);
     LineChunks chunks(*reader, LineEndsOf(settings_.import), kImportChunkBytes);
     for (bool is_first = true; !state->failed; is_first = false) {
       ITEMDB_RETURN_IF_ERROR(cancellation_.Check());
@@ -284,18 +281,17 @@ class ImportReader {
       auto chunk = std::make_shared<ParsedChunk>();
       chunk->object = state;
       const absl::StatusOr<bool> has_chunk = chunks.Next(&chunk->chunk);
-      if (!has_chunk.ok())
-        return AddObjectError(state.get(), chunks.next_line(), MessageOf(has_chunk.status()));
+      if (!has_chunk.ok()) return EndObject(state.get(), chunks.next_line(), has_chunk.status());
       if (!*has_chunk) break;
       if (is_first && settings_.import.input_format() == v1::INPUT_FORMAT_CSV) {
         if (const absl::Status header = ReadHeader(state.get(), chunk.get()); !header.ok())
-          return AddObjectError(state.get(), 1, MessageOf(header));
+          return EndObject(state.get(), 1, header);
       }
       parsers_.Submit(chunk);
       chunks_.push_back(std::move(chunk));
       ITEMDB_RETURN_IF_ERROR(Drain(parsers_.max_chunks()));
     }
-    return check_unchanged();
+    return absl::OkStatus();
   }
 
   absl::Status ReadHeader(ObjectState* state, ParsedChunk* chunk) const {
@@ -312,13 +308,17 @@ class ImportReader {
     return absl::OkStatus();
   }
 
-  // An error after which nothing more is read of the object. It counts only if no line before it has ended
-  // the object.
-  absl::Status AddObjectError(ObjectState* state, uint64_t line, const std::string& reason) {
+  // Ends an object because of `error`. OK if it is an error of the object: its contents are not what they
+  // should be, or were changed. Then the import goes on with the next object. The error counts only if no
+  // line before it has ended the object. Any other error, such as one of the file system, ends the import.
+  absl::Status EndObject(ObjectState* state, uint64_t line, const absl::Status& error) {
+    const bool is_changed = ReasonOf(error) == kReasonObjectChanged;
+    if (!absl::IsInvalidArgument(error) && !is_changed) return error;
     ITEMDB_RETURN_IF_ERROR(Drain(/*left=*/0));
     if (std::exchange(state->failed, true)) return absl::OkStatus();
     ++progress_.errors;
-    return report_.Add(state->key, line, reason);
+    return report_.Add(state->key, is_changed ? 0 : line,
+                       is_changed ? "the object was changed after the import had begun" : MessageOf(error));
   }
 
   // Adds parsed chunks to the sorter until only `left` are left.

@@ -11,6 +11,7 @@
 #include "storage/base/limits.h"
 #include "storage/base/table_arn.h"
 #include "storage/base/uuid.h"
+#include "storage/buckets/bucket.h"
 #include "storage/catalog/catalog.h"
 #include "storage/imports/import_report.h"
 #include "storage/imports/import_request.h"
@@ -287,19 +288,19 @@ absl::StatusOr<std::unique_ptr<ItemSource>> Imports::OpenSource(const v1::Restor
   return std::make_unique<SourceOfImport>(engine_, std::move(items), *std::move(import));
 }
 
-void Imports::AppendFailure(const v1::RestoringTable& table, const absl::Status& error, CommitGroup& group) {
-  if (table.import_id().empty()) return;
-  const auto view = engine_.View();
-  if (!view.ok()) return;
-  auto import = FindImport(**view, table.import_id());
-  if (!import.ok() || !import->has_value()) return;
-  v1::ImportDescription& failed = **import;
-  AddProgress(&failed);
-  failed.set_import_status(v1::IMPORT_STATUS_FAILED);
-  failed.set_end_time_ms(ImportClockMs(engine_));
-  failed.set_failure_code(ReasonOf(error) == kReasonNoSuchBucket ? "S3NoSuchBucket" : "InternalServerError");
-  failed.set_failure_message(MessageOf(error));
-  PutImport(failed, group);
+absl::StatusOr<std::function<void(CommitGroup& group)>> Imports::PrepareFailure(
+    const v1::RestoringTable& table, const absl::Status& error) const {
+  const auto nothing = [](CommitGroup&) {};
+  if (table.import_id().empty()) return nothing;
+  ITEMDB_ASSIGN_OR_RETURN(const auto view, engine_.View());
+  ITEMDB_ASSIGN_OR_RETURN(std::optional<v1::ImportDescription> import, FindImport(*view, table.import_id()));
+  if (!import.has_value()) return nothing;
+  AddProgress(&*import);
+  import->set_import_status(v1::IMPORT_STATUS_FAILED);
+  import->set_end_time_ms(ImportClockMs(engine_));
+  import->set_failure_code(BucketFailureCode(error, "InternalServerError"));
+  import->set_failure_message(MessageOf(error));
+  return [import = *std::move(import)](CommitGroup& group) { PutImport(import, group); };
 }
 
 }  // namespace itemdb::storage

@@ -41,9 +41,11 @@ class Imports {
   absl::StatusOr<std::unique_ptr<ItemSource>> OpenSource(const v1::RestoringTable& table,
                                                          const std::string& directory,
                                                          const Cancellation& cancellation);
-  // Ends the import that makes `table` in the commit that gives the table up because of `error`. Does nothing
-  // if no import makes it.
-  void AppendFailure(const v1::RestoringTable& table, const absl::Status& error, CommitGroup& group);
+  // For TableRestores: what ends the import that makes `table` in the commit that gives the table up because
+  // of `error`; nothing, if no import makes it. Errors as FindImport, and those of Engine::View: then the
+  // import cannot be ended now.
+  absl::StatusOr<std::function<void(CommitGroup& group)>> PrepareFailure(const v1::RestoringTable& table,
+                                                                         const absl::Status& error) const;
 
  private:
   absl::StatusOr<v1::ImportTableReply> Import(const v1::ImportTableRequest& request);

@@ -6,6 +6,8 @@
 // no such form, such as a timestamp, makes a bad item. A line that is not Ion is a bad line.
 #include <algorithm>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "storage/base/limits.h"
 #include "storage/imports/line_parser.h"
@@ -72,7 +74,9 @@ std::optional<std::string> DecimalOf(std::string_view digits, unsigned base) {
 // Parses one line. The functions return false after Malformed() or Unstorable().
 class IonReader {
  public:
-  IonReader(std::string_view line, std::string* out) : rest_(line), out_(*out) {}
+  // `put_or_null` gets the condition of a put, and its placeholders; null: all fields but Item are ignored.
+  IonReader(std::string_view line, std::string* out, wire::WriteItemRequest* put_or_null = nullptr)
+      : rest_(line), out_(*out), put_(put_or_null) {}
 
   // The kind of the line.
   LineKind Read() {
@@ -111,7 +115,7 @@ class IonReader {
     kind_ = LineKind::kItem;
     bool has_item = false;
     const bool read = ReadFields([&](const std::string& name) {
-      if (name != "Item") return ReadIgnored(/*depth=*/1);
+      if (name != "Item") return put_ == nullptr ? ReadIgnored(/*depth=*/1) : ReadPutField(name);
       if (has_item) return Malformed("it has two fields Item");
       has_item = true;
       if (!SkipSpace()) return false;
@@ -174,6 +178,56 @@ class IonReader {
     const bool read = ReadValue(depth);
     out_.resize(size);
     return read;
+  }
+
+  // Reads a field beside Item (BLK-06).
+  bool ReadPutField(const std::string& name) {
+    const size_t size = out_.size();
+    const bool read = ReadValue(/*depth=*/0);
+    const std::string encoded = out_.substr(size);
+    out_.resize(size);
+    if (!read) return false;
+    if (std::find(put_fields_.begin(), put_fields_.end(), name) != put_fields_.end())
+      return Unstorable(RepeatedPutMember(name));
+    put_fields_.push_back(name);
+    if (name != "ConditionExpression" && name != "ExpressionAttributeNames" &&
+        name != "ExpressionAttributeValues")
+      return Unstorable(UnknownPutMember(name));
+    const absl::StatusOr<std::string> canonical = CanonicalizeValue(encoded);
+    if (!canonical.ok()) return Unstorable(name + ": " + MessageOf(canonical.status()));
+    const ValueView value(*canonical);
+    if (name == "ConditionExpression") {
+      if (value.type() != ValueType::kS) return Unstorable(name + " must be a string");
+      // An empty expression must be refused (SEM-019), but an empty text is no expression.
+      put_->set_condition_expression(value.payload().empty() ? " " : std::string(value.payload()));
+      return true;
+    }
+    if (value.type() != ValueType::kM) return Unstorable(name + " must be a struct");
+    return name == "ExpressionAttributeNames" ? ReadPutNames(ItemView(value.payload()))
+                                              : ReadPutValues(ItemView(value.payload()));
+  }
+
+  bool ReadPutNames(ItemView names) {
+    // An empty map is one entry without a name and a value (storage/expressions/from_request.h).
+    if (names.empty()) put_->add_expression_attribute_names();
+    for (const AttributeView& name : names) {
+      if (name.value.type() != ValueType::kS)
+        return Unstorable("ExpressionAttributeNames must be a struct of strings");
+      wire::NamedName* entry = put_->add_expression_attribute_names();
+      entry->set_name(std::string(name.name));
+      entry->set_value(std::string(name.value.payload()));
+    }
+    return true;
+  }
+
+  bool ReadPutValues(ItemView values) {
+    if (values.empty()) put_->add_expression_attribute_values();
+    for (const AttributeView& value : values) {
+      wire::NamedValue* entry = put_->add_expression_attribute_values();
+      entry->set_name(std::string(value.name));
+      entry->set_value(std::string(value.value.encoded()));
+    }
+    return true;
   }
 
   bool ReadValue(int depth) {
@@ -476,27 +530,45 @@ class IonReader {
 
   std::string_view rest_;
   std::string& out_;
+  wire::WriteItemRequest* const put_;
+  // The fields of the line that were read, beside Item.
+  std::vector<std::string> put_fields_;
   LineKind kind_ = LineKind::kNothing;
   std::string reason_;
 };
 
+// The kind of `line`, read into `*item` and `*put_or_null`.
+LineKind ReadIonLine(std::string_view line, std::string* item, wire::WriteItemRequest* put_or_null,
+                     std::string* reason) {
+  if (!IsValidUtf8(line)) {
+    *reason = "the line is not valid UTF-8";
+    return LineKind::kBadLine;
+  }
+  item->clear();
+  IonReader reader(line, item, put_or_null);
+  const LineKind kind = reader.Read();
+  *reason = reader.TakeReason();
+  return kind;
+}
+
 class IonLineParser final : public LineParser {
  public:
   LineKind Parse(std::string_view line, std::string* item, std::string* reason) override {
-    if (!IsValidUtf8(line)) {
-      *reason = "the line is not valid UTF-8";
-      return LineKind::kBadLine;
-    }
-    item->clear();
-    IonReader reader(line, item);
-    const LineKind kind = reader.Read();
-    *reason = reader.TakeReason();
-    return kind;
+    return ReadIonLine(line, item, /*put_or_null=*/nullptr, reason);
+  }
+};
+
+class IonPutParser final : public PutLineParser {
+ public:
+  LineKind Parse(std::string_view line, wire::WriteItemRequest* put, std::string* reason) override {
+    put->Clear();
+    return ReadIonLine(line, put->mutable_key_or_item(), put, reason);
   }
 };
 
 }  // namespace
 
 std::unique_ptr<LineParser> NewIonLineParser() { return std::make_unique<IonLineParser>(); }
+std::unique_ptr<PutLineParser> NewIonPutParser() { return std::make_unique<IonPutParser>(); }
 
 }  // namespace itemdb::storage

@@ -1,4 +1,5 @@
-// Parses the lines of imported objects: DynamoDB's JSON, CSV, and Ion as text.
+// Parses the lines of imported objects: DynamoDB's JSON, CSV, and Ion as text. Lines of bulk puts may also
+// have the condition of the put.
 #pragma once
 
 #include <map>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "itemdb/v1/imports.pb.h"
+#include "itemdb/wire/data.pb.h"
 #include "storage/catalog/table.h"
 
 namespace itemdb::storage {
@@ -39,6 +41,28 @@ std::unique_ptr<LineParser> NewJsonLineParser();
 
 // $ion_1_0 {Item:{pk:"a"}}: IMP-17, XPT-46.
 std::unique_ptr<LineParser> NewIonLineParser();
+
+// Parses lines that are puts (BLK-06): beside Item they may have ConditionExpression,
+// ExpressionAttributeNames and ExpressionAttributeValues. A line with another member is a bad item: an import
+// ignores such a member, but here it may be a condition with a mistake in its name. Not thread-safe.
+class PutLineParser {
+ public:
+  virtual ~PutLineParser() = default;
+
+  // As LineParser::Parse. kItem: sets the item, the condition and the placeholders of `*put`, whose other
+  // fields are empty.
+  virtual LineKind Parse(std::string_view line, wire::WriteItemRequest* put, std::string* reason) = 0;
+};
+
+// Why a line with the member `name`, or with two of them, is a bad item.
+std::string UnknownPutMember(std::string_view name);
+std::string RepeatedPutMember(std::string_view name);
+
+// {"Item":{"pk":{"S":"a"}},"ConditionExpression":"attribute_not_exists(pk)"}
+std::unique_ptr<PutLineParser> NewJsonPutParser();
+
+// $ion_1_0 {Item:{pk:"a"},ConditionExpression:"attribute_not_exists(pk)"}
+std::unique_ptr<PutLineParser> NewIonPutParser();
 
 // The columns of a CSV object.
 struct CsvColumn {

@@ -1,20 +1,17 @@
 #include "storage/imports/object_reader.h"
 
-#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 namespace itemdb::storage {
 namespace {
 
-constexpr size_t kFileBufferBytes = 256 << 10;
+constexpr size_t kObjectBufferBytes = 256 << 10;
 // 16 more bits for zlib: only the gzip format.
 constexpr int kGzipWindowBits = 15 + 16;
 constexpr int kMaxZstdWindowLog = 27;
@@ -23,31 +20,26 @@ absl::Status FormatError(std::string_view message) { return ValidationError("IMP
 
 class PlainReader final : public ObjectReader {
  public:
-  PlainReader(const FileDescriptor& file, std::atomic<int64_t>* file_bytes)
-      : file_(file), file_bytes_(*file_bytes) {}
+  PlainReader(ReadableObject& object, std::atomic<int64_t>* object_bytes)
+      : object_(object), object_bytes_(*object_bytes) {}
 
   absl::StatusOr<size_t> Read(char* out, size_t size) override {
-    for (;;) {
-      const ssize_t count = read(file_.get(), out, size);
-      if (count >= 0) {
-        file_bytes_ += count;
-        return static_cast<size_t>(count);
-      }
-      if (errno == EINTR) continue;
-      return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
-                       "cannot read the object: " + std::system_category().message(errno));
-    }
+    ITEMDB_ASSIGN_OR_RETURN(const size_t count, object_.Read(out, size));
+    object_bytes_ += static_cast<int64_t>(count);
+    return count;
   }
 
  private:
-  const FileDescriptor& file_;
-  std::atomic<int64_t>& file_bytes_;
+  ReadableObject& object_;
+  std::atomic<int64_t>& object_bytes_;
 };
 
 class GzipReader final : public ObjectReader {
  public:
   explicit GzipReader(std::unique_ptr<ObjectReader> file)
-      : file_(std::move(file)), buffer_(kFileBufferBytes), opened_(inflateInit2(&stream_, kGzipWindowBits)) {}
+      : file_(std::move(file)),
+        buffer_(kObjectBufferBytes),
+        opened_(inflateInit2(&stream_, kGzipWindowBits)) {}
   ~GzipReader() override { inflateEnd(&stream_); }
 
   absl::StatusOr<size_t> Read(char* out, size_t size) override {
@@ -93,7 +85,7 @@ class GzipReader final : public ObjectReader {
 class ZstdReader final : public ObjectReader {
  public:
   explicit ZstdReader(std::unique_ptr<ObjectReader> file)
-      : file_(std::move(file)), buffer_(kFileBufferBytes), stream_(ZSTD_createDStream(), ZSTD_freeDStream) {
+      : file_(std::move(file)), buffer_(kObjectBufferBytes), stream_(ZSTD_createDStream(), ZSTD_freeDStream) {
     if (stream_ != nullptr)
       (void)ZSTD_DCtx_setParameter(stream_.get(), ZSTD_d_windowLogMax, kMaxZstdWindowLog);
   }
@@ -135,10 +127,9 @@ class ZstdReader final : public ObjectReader {
 
 }  // namespace
 
-std::unique_ptr<ObjectReader> NewObjectReader(const FileDescriptor& file,
-                                              v1::InputCompressionType compression,
-                                              std::atomic<int64_t>* file_bytes) {
-  auto plain = std::make_unique<PlainReader>(file, file_bytes);
+std::unique_ptr<ObjectReader> NewObjectReader(ReadableObject& object, v1::InputCompressionType compression,
+                                              std::atomic<int64_t>* object_bytes) {
+  auto plain = std::make_unique<PlainReader>(object, object_bytes);
   switch (compression) {
     case v1::INPUT_COMPRESSION_TYPE_GZIP:
       return std::make_unique<GzipReader>(std::move(plain));

@@ -9,7 +9,7 @@
 
 #include "itemdb/v1/imports.pb.h"
 #include "storage/base/status.h"
-#include "storage/imports/bucket.h"
+#include "storage/buckets/bucket.h"
 
 namespace itemdb::storage {
 
@@ -19,18 +19,17 @@ class ObjectReader {
   virtual ~ObjectReader() = default;
 
   // Reads at most `size` > 0 bytes into `out` and returns how many; 0: the end of the object. After an error
-  // the reader must not be used any more. Blocks on disk.
+  // the reader must not be used any more. Blocks.
   //
   // INVALID_ARGUMENT: the object is not compressed as it should be, is truncated or fails its checksum.
-  // UNAVAILABLE: the file system fails.
+  // Others as of ReadableObject.
   virtual absl::StatusOr<size_t> Read(char* out, size_t size) = 0;
 };
 
-// `file` is borrowed. `*file_bytes` counts the bytes that are read from the file. GZIP objects may have
+// `object` is borrowed. `*object_bytes` counts the bytes that are read of it. GZIP objects may have
 // several members, ZSTD objects several frames; what follows the last one must be another. A ZSTD window of
 // more than 128 MiB is refused. UNSPECIFIED is NONE.
-std::unique_ptr<ObjectReader> NewObjectReader(const FileDescriptor& file,
-                                              v1::InputCompressionType compression,
-                                              std::atomic<int64_t>* file_bytes);
+std::unique_ptr<ObjectReader> NewObjectReader(ReadableObject& object, v1::InputCompressionType compression,
+                                              std::atomic<int64_t>* object_bytes);
 
 }  // namespace itemdb::storage

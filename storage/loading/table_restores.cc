@@ -181,10 +181,10 @@ v1::TableDescription DescribeRestoringTable(const v1::RestoringTable& table) {
   return description;
 }
 
-TableRestores::TableRestores(Engine& engine, OpenSource open_source, AppendFailure append_failure)
+TableRestores::TableRestores(Engine& engine, OpenSource open_source, PrepareFailure prepare_failure)
     : engine_(engine),
       open_source_(std::move(open_source)),
-      append_failure_(std::move(append_failure)),
+      prepare_failure_(std::move(prepare_failure)),
       directory_(engine.options().data_directory + "/restores") {}
 
 void TableRestores::Start() {
@@ -236,15 +236,22 @@ TableRestores::Time TableRestores::RestoreAll() {
     if (MayRetry(status) && (engine_.IsFailed() || ++failures_[name] < kMaxAttempts)) {
       engine_.options().log->warn("restoring a table failed and will be retried table={} error=\"{}\"", name,
                                   MessageOf(status));
-      poll_at = BackgroundThread::Clock::now() + kRetryAfter;
+      poll_at = std::min(poll_at, BackgroundThread::Clock::now() + kRetryAfter);
       continue;
     }
-    engine_.options().log->error("restoring a table failed, and the table was removed table={} error=\"{}\"",
+    engine_.options().log->error("restoring a table failed, and the table is removed table={} error=\"{}\"",
                                  name, MessageOf(status));
     failures_.erase(name);
     const absl::Status undone = Undo(name, status);
-    // Otherwise the next attempt ends here again.
-    if (!undone.ok()) poll_at = BackgroundThread::Clock::now() + kRetryAfter;
+    if (undone.ok()) continue;
+    // The next attempt ends here again.
+    if (!absl::IsUnavailable(undone)) {
+      engine_.options().log->error("a table that is not restored cannot be removed table={} error=\"{}\"",
+                                   name, MessageOf(undone));
+    }
+    poll_at =
+        std::min(poll_at, BackgroundThread::Clock::now() +
+                              (absl::IsDataLoss(undone) ? Time::duration(kRetryUnreadable) : kRetryAfter));
   }
   return poll_at;
 }
@@ -268,10 +275,11 @@ absl::Status TableRestores::Restore(v1::RestoringTable table) {
 absl::Status TableRestores::Undo(const std::string& name, const absl::Status& error) {
   return RunDefinitionAndWait(engine_, [&]() -> absl::Status {
     ITEMDB_ASSIGN_OR_RETURN(const v1::RestoringTable table, FindAgain(engine_, name));
+    ITEMDB_ASSIGN_OR_RETURN(const std::function<void(CommitGroup&)> append, prepare_failure_(table, error));
     const auto undo = [&](CommitGroup& group) {
       DropRecords(table.definition(), group);
       DeleteRestoringTable(name, group);
-      append_failure_(table, error, group);
+      append(group);
       return absl::OkStatus();
     };
     return CommitAndWait(engine_, undo, {.when_full = WhenFull::kWait, .space = WriteSpace::kFrees}).status();

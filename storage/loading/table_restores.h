@@ -53,11 +53,13 @@ class TableRestores {
   using OpenSource = std::function<absl::StatusOr<std::unique_ptr<ItemSource>>(
       const v1::RestoringTable& table, const Cancellation& cancellation)>;
 
-  // Appends to the commit that gives a table up. Its sources do so for the commit that shows it.
-  using AppendFailure =
-      std::function<void(const v1::RestoringTable& table, const absl::Status& error, CommitGroup& group)>;
+  // Called before the commit that gives a table up because of `error`, returns what appends to it. Its
+  // sources do so for the commit that shows it. After an error the table is not given up now: it is tried
+  // again.
+  using PrepareFailure = std::function<absl::StatusOr<std::function<void(CommitGroup& group)>>(
+      const v1::RestoringTable& table, const absl::Status& error)>;
 
-  TableRestores(Engine& engine, OpenSource open_source, AppendFailure append_failure);
+  TableRestores(Engine& engine, OpenSource open_source, PrepareFailure prepare_failure);
   ~TableRestores() { Stop(); }
 
   // Starts the thread. Only once.
@@ -88,7 +90,7 @@ class TableRestores {
 
   Engine& engine_;
   const OpenSource open_source_;
-  const AppendFailure append_failure_;
+  const PrepareFailure prepare_failure_;
   const std::string directory_;
   const std::shared_ptr<Cancellation> cancellation_ = std::make_shared<Cancellation>();
   // Only for the thread: failed attempts, by table name.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "storage/api/primary_link.h"
 #include "storage/archive/promotion.h"
 #include "storage/base/wall_clock.h"
 #include "storage/engine/commit_and_wait.h"
@@ -55,7 +56,11 @@ Follower::~Follower() {
 }
 
 void Follower::Start() {
-  thread_ = std::make_unique<BackgroundThread>();
+  {
+    auto thread = std::make_unique<BackgroundThread>();
+    MutexLock lock(mutex_);
+    thread_.swap(thread);
+  }
   thread_->Start([this] { Loop(); });
 }
 
@@ -92,6 +97,7 @@ absl::Status Follower::Follow() {
   if (replaced_.lock() == store) return OpensBaseError();
   pending_.clear();
   pending_bytes_ = 0;
+  if (reads_anew_.exchange(false)) tail_.reset();
   if (!tail_.has_value() || store_.lock() != store) {
     ITEMDB_ASSIGN_OR_RETURN(const auto position, ReadStandbyPosition(*store));
     if (!position.has_value()) return DataLossError("the standby does not know how far it has come");
@@ -108,7 +114,9 @@ absl::Status Follower::Follow() {
     absl::StatusOr<std::optional<ArchivedGroup>> group = tail_->Next();
     if (!group.ok() || !group->has_value()) {
       if (absl::Status applied = Apply(store); !applied.ok()) return failed(std::move(applied));
-      return group.ok() ? absl::OkStatus() : failed(group.status());
+      if (!group.ok()) return failed(group.status());
+      DeleteFollowedSegments();
+      return absl::OkStatus();
     }
     const absl::StatusOr<std::vector<v1::TableDescription>> tables = CheckReplicated(**group, *store);
     if (!tables.ok()) return failed(tables.status());
@@ -220,14 +228,39 @@ absl::Status Follower::CountTokens() {
       .status();
 }
 
-void Follower::AwaitClosedArchive() const {
-  const Clock::time_point deadline = Clock::now() + kMaxWait;
-  while (!IsClosed(engine_.env(), archive_)) {
-    if (Clock::now() >= deadline) {
-      return engine_.options().log->warn(
-          "the primary did not answer: writes that it accepts now are lost to this database");
+absl::Status Follower::StopPrimary(const Promotion& promotion) const {
+  const DatabaseOptions& options = engine_.options();
+  absl::Status stopped;
+  if (options.primary_link != nullptr) {
+    stopped = options.primary_link->Fence(ToMessage(promotion));
+    // It takes no more writes, and has some that are not here yet.
+    if (!stopped.ok() && !absl::IsUnavailable(stopped)) return stopped;
+  } else {
+    const Clock::time_point deadline = Clock::now() + kMaxWait;
+    while (stopped.ok() && !IsClosed(engine_.env(), archive_)) {
+      if (Clock::now() >= deadline) stopped = absl::DeadlineExceededError("it did not look at its archive");
+      std::this_thread::sleep_for(kLookInterval);
     }
-    std::this_thread::sleep_for(kLookInterval);
+  }
+  if (!stopped.ok()) {
+    options.log->warn(
+        "the primary did not answer: writes that it accepts now are lost to this database error=\"{}\"",
+        MessageOf(stopped));
+  }
+  return absl::OkStatus();
+}
+
+void Follower::DeleteFollowedSegments() {
+  if (engine_.options().primary_link == nullptr || tail_->segment() == first_segment_) return;
+  // With relaxed durability a power failure would lead back into them.
+  if (!engine_.SyncNow().ok()) return;
+  first_segment_ = tail_->segment();
+  std::vector<std::string> names;
+  (void)engine_.env()->GetChildren(archive_, &names);
+  for (const std::string& name : names) {
+    const std::optional<uint64_t> number = ParseSegmentName(name);
+    if (number.has_value() && *number < first_segment_)
+      (void)engine_.env()->DeleteFile(archive_ + "/" + name);
   }
 }
 
@@ -257,9 +290,12 @@ absl::StatusOr<uint64_t> Follower::Promote(bool force) {
     return change;
   }
   // How far it came in the end: what the old primary has after it is not here.
-  (void)WritePromotion(
-      engine_.env(), archive_,
-      {.database_id = promotion.database_id, .change_sequence = *change, .time_us = promotion.time_us});
+  Promotion done = promotion;
+  done.change_sequence = *change;
+  (void)WritePromotion(engine_.env(), archive_, done);
+  // If that fails, the link tries again.
+  const auto& link = engine_.options().primary_link;
+  if (link != nullptr) (void)link->Fence(ToMessage(done));
   {
     MutexLock lock(mutex_);
     is_standby_ = false;
@@ -279,10 +315,11 @@ absl::Status Follower::CheckNotPromoted() const {
 }
 
 absl::StatusOr<uint64_t> Follower::TakeOver(const Promotion& promotion, bool force) {
+  tail_.reset();
   absl::Status followed = WritePromotion(engine_.env(), archive_, promotion);
   if (followed.ok()) {
-    AwaitClosedArchive();
-    followed = Follow();
+    followed = StopPrimary(promotion);
+    if (followed.ok()) followed = Follow();
     if (!followed.ok() && !force) (void)DeletePromotion(engine_.env(), archive_);
   }
   if (!followed.ok() && !force) return followed;
@@ -298,15 +335,26 @@ absl::StatusOr<uint64_t> Follower::TakeOver(const Promotion& promotion, bool for
   return change;
 }
 
+void Follower::FollowNow(bool anew) {
+  if (anew) reads_anew_ = true;
+  MutexLock lock(mutex_);
+  if (thread_ != nullptr) thread_->Wake();
+}
+
 void Follower::Describe(v1::GetStatusReply* reply) const {
   MutexLock lock(mutex_);
   if (!is_standby_) return;
   v1::StandbyStatus* const status = reply->mutable_standby();
   status->set_archive_directory(archive_);
   status->set_commit_time_us(commit_time_us_);
-  if (is_behind_ && commit_time_us_ != 0)
-    status->set_lag_ms(std::max<int64_t>(0, (NowMicros() - commit_time_us_) / 1'000));
+  PrimaryLink::State link;
+  if (engine_.options().primary_link != nullptr) link = engine_.options().primary_link->GetState();
+  // An idle primary is not far away.
+  const int64_t since_us = std::max(commit_time_us_, link.complete_at_us);
+  if ((is_behind_ || !link.error.ok()) && since_us != 0)
+    status->set_lag_ms(std::max<int64_t>(0, (NowMicros() - since_us) / 1'000));
   status->set_needs_base(needs_base_);
+  if (!link.error.ok()) status->set_error(MessageOf(link.error));
   if (!error_.ok()) status->set_error(MessageOf(error_));
 }
 

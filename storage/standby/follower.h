@@ -6,6 +6,7 @@
 // begins a new chain, and the standby needs a new base, as when the archive has a gap.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -45,6 +46,8 @@ class Follower {
   // How long a promotion waits for a primary that runs: it looks at its archive twice a second.
   static constexpr std::chrono::seconds kMaxWait{3};
 
+  // Has the thread look for new groups now. `anew`: also again at what it has read and not applied.
+  void FollowNow(bool anew);
   void Describe(v1::GetStatusReply* reply) const;
 
  private:
@@ -61,7 +64,11 @@ class Follower {
   absl::Status CountTokens();
   // Refuses the promotion if another standby of the archive was promoted.
   absl::Status CheckNotPromoted() const;
-  void AwaitClosedArchive() const;
+  // Has the primary take no more writes and finish its archive, if it can be reached. FAILED_PRECONDITION
+  // (FENCED): another standby was promoted.
+  absl::Status StopPrimary(const Promotion& promotion) const;
+  // Of a copy of the archive: what is before the position is needed no more.
+  void DeleteFollowedSegments();
   // The steps of Promote while the thread does not run.
   absl::StatusOr<uint64_t> TakeOver(const Promotion& promotion, bool force);
   void SetState(const absl::Status& status, bool needs_base);
@@ -81,6 +88,8 @@ class Follower {
   std::weak_ptr<Store> replaced_;
   std::vector<ArchivedGroup> pending_;
   size_t pending_bytes_ = 0;
+  // The segments before it were deleted.
+  uint64_t first_segment_ = 0;
   std::chrono::steady_clock::time_point next_base_;
 
   mutable Mutex mutex_;
@@ -91,7 +100,9 @@ class Follower {
   int64_t commit_time_us_ ABSL_GUARDED_BY(mutex_) = 0;
   bool is_behind_ ABSL_GUARDED_BY(mutex_) = true;
 
-  // A new one after each failed promotion.
+  std::atomic<bool> reads_anew_ = false;
+
+  // A new one after each failed promotion, made while mutex_ is held.
   std::unique_ptr<BackgroundThread> thread_;
 };
 

@@ -32,6 +32,12 @@ inline constexpr char kExportKeyPrefix[] = "export/";
 std::string DeletedTableKey(uint64_t storage_id);
 // Imports, by their ids (storage/schema/import_records.h).
 inline constexpr char kImportKeyPrefix[] = "import/";
+// Bulk puts, by their ids, and what they keep until they end (storage/bulk_puts/bulk_records.h).
+inline constexpr char kBulkPutKeyPrefix[] = "bulk_put/";
+inline constexpr char kBulkProgressKeyPrefix[] = "bulk_put_progress/";
+inline constexpr char kBulkCancelKeyPrefix[] = "bulk_put_cancel/";
+inline constexpr char kBulkObjectsKeyPrefix[] = "bulk_put_objects/";
+inline constexpr char kBulkReportKeyPrefix[] = "bulk_put_report/";
 // Where a table or index is split for a parallel scan (storage/query/scan_segments.h).
 inline constexpr char kSegmentsKeyPrefix[] = "segments/";
 // Return the record of a number, and of a table definition.

@@ -9,7 +9,9 @@ precompiled headers and unity builds, because these could hide a missing include
   layout       every file has the layout of clang-format
   includes     are spelled from the root: with "../" a file could include headers that its target may not use. An
                include that ARCHITECTURE.md forbids does not compile (FORBIDDEN_INCLUDES)
-  documents    links in Markdown files lead to files; the files and functions that ARCHITECTURE.md names exist
+  documents    links in Markdown files lead to files, and to headings in them; the files and functions that ARCHITECTURE.md
+               names exist; docs/operations.md has each alert and each reason of an error, docs/compatibility.md each
+               operation of the HTTP protocol
   words        words for which this project has a term of the field (BANNED_WORDS) are not used
   clang-tidy   checks the sources and headers of the products. Several files of one target are read as one, because
                reading the headers of other libraries takes most of the time.
@@ -248,19 +250,42 @@ def check_forbidden_includes(tree, build):
 
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]*)(#[^)\s]*)?\)")
+IMAGE = re.compile(r'<(?:img|source)\b[^>]*\b(?:src|srcset)="([^"]*)"')
+FENCED = re.compile(r"^( *)```.*?^\1```$", re.M | re.S)
 NAMED_FILE = re.compile(r"`((?:storage|daemon|client|tools|tests|proto|bench|cmake|examples|docs|packaging)/[\w./]*\.\w+)`(?: \(`(\w+)`\))?")
+
+
+def anchors_of(text):
+    """The anchors that GitHub makes of the headings of a document."""
+    found = {}
+    anchors = set()
+    for heading in re.findall(r"^#{1,6} +(.*?)\s*$", FENCED.sub("", text), re.M):
+        heading = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
+        anchor = re.sub(r"[^\w\- ]", "", heading).replace(" ", "-")
+        seen = found.get(anchor, 0)
+        found[anchor] = seen + 1
+        anchors.add(f"{anchor}-{seen}" if seen else anchor)
+    return anchors
 
 
 def check_documents(tree):
     """Links, and in ARCHITECTURE.md each `path/file.cc` and each `path/file.cc` (`Function`)."""
     listed = subprocess.run(["git", "ls-files", "*.md"], cwd=tree.root, check=True, capture_output=True, text=True)
     documents = [path for path in listed.stdout.split() if (tree.root / path).exists()]
+    texts = {path: (tree.root / path).read_text(encoding="utf-8") for path in documents}
+    anchors = {path: anchors_of(text) for path, text in texts.items()}
     findings = []
-    for path in documents:
-        text = (tree.root / path).read_text(encoding="utf-8")
-        for target, _ in LINK.findall(text):
-            if target and "://" not in target and not (tree.root / path).parent.joinpath(target).exists():
+    for path, text in texts.items():
+        text = FENCED.sub("", text)
+        for target, anchor in LINK.findall(text) + [(image, "") for image in IMAGE.findall(text)]:
+            if "://" in target or target.startswith("mailto:"):
+                continue
+            if target and not (tree.root / path).parent.joinpath(target).exists():
                 findings.append(f"{path}: the link to {target} leads nowhere")
+                continue
+            document = os.path.normpath(os.path.join(os.path.dirname(path), target)) if target else path
+            if anchor and document in anchors and anchor[1:] not in anchors[document]:
+                findings.append(f"{path}: the link to {target}{anchor} leads to no heading")
         if path != "ARCHITECTURE.md":
             continue
         for name, function in NAMED_FILE.findall(text):
@@ -268,7 +293,55 @@ def check_documents(tree):
                 findings.append(f"{path} names {name}, which does not exist")
             elif function and not re.search(rf"\b{function}\(", (tree.root / name).read_text(encoding="utf-8")):
                 findings.append(f"{path} names {function} of {name}, which has no such function")
-    return len(documents), findings
+    return len(documents), findings + check_alerts(tree) + check_operations(tree) + check_reasons(tree)
+
+
+def section_of(tree, document, heading):
+    """The text from a heading of the second level to the next one."""
+    text = (tree.root / document).read_text(encoding="utf-8")
+    found = re.search(rf"^## {re.escape(heading)}$(.*?)(?=^## |\Z)", text, re.M | re.S)
+    return found[1] if found else ""
+
+
+def check_alerts(tree):
+    """Each alert has a section in docs/operations.md, and names it."""
+    document, alerts = "docs/operations.md", "packaging/prometheus/itemdb-alerts.yml"
+    rules = re.split(r"^ *- alert: ", (tree.root / alerts).read_text(encoding="utf-8"), flags=re.M)[1:]
+    names = [re.match(r"\w+", rule)[0] for rule in rules]
+    sections = re.findall(r"^### (\w+)$", section_of(tree, document, "Alerts"), re.M)
+    findings = [f"{document} has no section for the alert {name}" for name in names if name not in sections]
+    findings += [f"{document} has a section for {name}, which is no alert of {alerts}" for name in sections if name not in names]
+    for name, rule in zip(names, rules):
+        if f'runbook: "{document}#{name.lower()}"' not in rule:
+            findings.append(f'{alerts}: {name} lacks the annotation runbook: "{document}#{name.lower()}"')
+    return findings
+
+
+def check_operations(tree):
+    """Each operation that the HTTP protocol answers has a row in docs/compatibility.md, as one that is offered."""
+    document, source = "docs/compatibility.md", "daemon/http/api/operations.cc"
+    offered = re.findall(r'^    \{"(\w+)", Role::', (tree.root / source).read_text(encoding="utf-8"), re.M)
+    rows = re.findall(r"^\| ([A-Z]\w+) \| ([\w ]+) \|", section_of(tree, document, "Every operation"), re.M)
+    names = [name for name, _ in rows]
+    findings = [] if offered else [f"{source} has no operations that check.py can read"]
+    findings += [f"{document} has no row for {name}" for name in offered if name not in names]
+    findings += [f"{document} has {names.count(name)} rows for {name}" for name in sorted(set(names)) if names.count(name) > 1]
+    findings += [f"{document} calls {name} not offered" for name, answer in rows if name in offered and answer == "not offered"]
+    findings += [f"{document}: {name} is neither same, nor differs, nor always off, nor not offered: {answer}"
+                 for name, answer in rows if answer not in ("same", "differs", "always off", "not offered")]
+    return findings
+
+
+def check_reasons(tree):
+    """Each reason of an error has a row in docs/operations.md."""
+    document = "docs/operations.md"
+    rows = re.findall(r"`([A-Z_]+)`", section_of(tree, document, "Errors"))
+    findings = []
+    for source in ("storage/base/status.h", "daemon/access/access_keys.h", "daemon/serving/serving_context.h"):
+        for reason in re.findall(r'kReason\w+ =\s*"([A-Z_]+)"', (tree.root / source).read_text(encoding="utf-8")):
+            if reason not in rows:
+                findings.append(f"{document} has no row for the reason {reason} of {source}")
+    return findings
 
 
 def check_words(tree):

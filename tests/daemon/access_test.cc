@@ -39,8 +39,9 @@ TEST(MethodRolesTest, EveryMethodOfEveryServiceHasOneRow) {
   std::set<std::string> expected = {kReflection, kFormerReflection};
   for (const char* name :
        {v1::Data::service_full_name(), v1::Tables::service_full_name(), v1::Backups::service_full_name(),
-        v1::Exports::service_full_name(), v1::Imports::service_full_name(), v1::Changes::service_full_name(),
-        v1::Admin::service_full_name()}) {
+        v1::Exports::service_full_name(), v1::Imports::service_full_name(), v1::BulkPuts::service_full_name(),
+        v1::Changes::service_full_name(), v1::Admin::service_full_name(),
+        v1::Replication::service_full_name()}) {
     const auto* service = google::protobuf::DescriptorPool::generated_pool()->FindServiceByName(name);
     ASSERT_NE(service, nullptr) << name;
     for (int i = 0; i < service->method_count(); ++i)

@@ -81,10 +81,11 @@ void ExpectReflection(Stub& stub) {
   ASSERT_TRUE(stream->Write(list) && stream->Read(&response));
   std::vector<std::string> names;
   for (const auto& service : response.list_services_response().service()) names.push_back(service.name());
-  EXPECT_THAT(names, UnorderedElementsAre(
-                         "itemdb.v1.Data", "itemdb.v1.Tables", "itemdb.v1.Backups", "itemdb.v1.Exports",
-                         "itemdb.v1.Imports", "itemdb.v1.Changes", "itemdb.v1.Admin", "grpc.health.v1.Health",
-                         "grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"));
+  EXPECT_THAT(names, UnorderedElementsAre("itemdb.v1.Data", "itemdb.v1.Tables", "itemdb.v1.Backups",
+                                          "itemdb.v1.Exports", "itemdb.v1.Imports", "itemdb.v1.BulkPuts",
+                                          "itemdb.v1.Changes", "itemdb.v1.Admin", "itemdb.v1.Replication",
+                                          "grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection",
+                                          "grpc.reflection.v1alpha.ServerReflection"));
   // An error does not end the stream.
   ASSERT_TRUE(stream->Write(ForSymbol("nope")) && stream->Read(&response));
   EXPECT_TRUE(response.has_error_response());

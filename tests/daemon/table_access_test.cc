@@ -30,7 +30,8 @@ using FieldPath = std::vector<const FieldDescriptor*>;
 bool NamesTable(const FieldDescriptor& field) {
   return field.name() == "table_name" || field.name() == "source_table_name" ||
          field.name() == "source_table_arn" || field.name() == "statement" || field.name() == "backup_arn" ||
-         field.name() == "table_arn" || field.name() == "export_arn" || field.name() == "import_arn";
+         field.name() == "table_arn" || field.name() == "export_arn" || field.name() == "import_arn" ||
+         field.name() == "bulk_operation_arn";
 }
 
 void AddPaths(const Descriptor& message, const FieldPath& to_message, std::vector<FieldPath>* paths) {
@@ -67,6 +68,10 @@ std::string ImportArnFor(const std::string& table) {
                       std::string(storage::Database::TableNameOf(table)), "/import/01700000000000-0123abcd");
 }
 
+std::string BulkOperationArnFor(const std::string& table) {
+  return absl::StrReplaceAll(BackupArnFor(table), {{"/backup/", "/bulk-operation/"}});
+}
+
 // Adds to `request` a table at the end of `path`; a repeated field gets one more element. A table is restored
 // under its own name.
 void AddTable(Message* request, const FieldPath& path, const std::string& table) {
@@ -80,9 +85,10 @@ void AddTable(Message* request, const FieldPath& path, const std::string& table)
       if (const FieldDescriptor* target = message->GetDescriptor()->FindFieldByName("target_table_name"))
         reflection.SetString(message, target, table);
       reflection.SetString(message, field,
-                           field->name() == "backup_arn"   ? BackupArnFor(table)
-                           : field->name() == "export_arn" ? ExportArnFor(table)
-                           : field->name() == "import_arn" ? ImportArnFor(table)
+                           field->name() == "backup_arn"           ? BackupArnFor(table)
+                           : field->name() == "export_arn"         ? ExportArnFor(table)
+                           : field->name() == "import_arn"         ? ImportArnFor(table)
+                           : field->name() == "bulk_operation_arn" ? BulkOperationArnFor(table)
                            : field->name() == "statement"
                                ? absl::StrCat("SELECT * FROM \"", table, "\" WHERE pk = 'p' AND sk = '1'")
                                : table);
@@ -127,7 +133,9 @@ TEST(RequestTables, AreInFieldsThatAreKnown) {
           "ListBackupsRequest.exclusive_start_backup_arn", "ListBackupsRequest.table_name",
           // ListImports leaves out the imports of other tables.
           "DescribeImportRequest.import_arn", "ListImportsRequest.table_arn",
-          "RestoreTableFromBackupRequest.backup_arn", "RestoreTableFromBackupRequest.target_table_name",
+          "CancelBulkOperationRequest.bulk_operation_arn", "DescribeBulkOperationRequest.bulk_operation_arn",
+          "StartBulkPutItemsRequest.table_name", "RestoreTableFromBackupRequest.backup_arn",
+          "RestoreTableFromBackupRequest.target_table_name",
           "RestoreTableToPointInTimeRequest.source_table_arn",
           "RestoreTableToPointInTimeRequest.source_table_name",
           "RestoreTableToPointInTimeRequest.target_table_name", "UpdateContinuousBackupsRequest.table_name",
@@ -222,7 +230,8 @@ TEST_F(TableAccessTest, NoMethodUsesATableThatIsNotGranted) {
     AddPaths(input, {}, &paths);
     // Without a name the request is about all tables. An empty text is neither a statement nor an ARN.
     if (row.method == "itemdb.v1.Data/ExecuteStatement" || input.FindFieldByName("backup_arn") != nullptr ||
-        input.FindFieldByName("export_arn") != nullptr || input.FindFieldByName("import_arn") != nullptr) {
+        input.FindFieldByName("export_arn") != nullptr || input.FindFieldByName("import_arn") != nullptr ||
+        input.FindFieldByName("bulk_operation_arn") != nullptr) {
       EXPECT_EQ(As("OPEN", row.method, empty).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
     } else {
       EXPECT_EQ(IsDenied(As("OPEN", row.method, empty)), by_table || row.scope == Scope::kDatabase);

@@ -7,6 +7,7 @@
 #include <set>
 #include <thread>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "tests/e2e/e2e_fixture.h"
 #include "tests/support/kills.h"
@@ -18,21 +19,45 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
+// How the standby gets at the primary's archive and backups.
+enum class Way { kSharedDirectory, kNetwork };
+
 class StandbyE2e : public E2eTest {
  protected:
   void SetUp() override {
     fs::create_directories(directory_.path() + "/second");
     StartPrimary();
+    // The same port after a restart.
+    daemon_.set_listen({daemon_.endpoint()});
   }
 
   void StartPrimary() {
-    const absl::Status started =
-        daemon_.Start({"--backup-directory", backups_, "--archive-directory", archive_});
+    std::vector<std::string> arguments = {"--backup-directory", backups_, "--archive-directory", archive_};
+    if (acknowledges_) arguments.push_back("--standby-acknowledge");
+    const absl::Status started = daemon_.Start(arguments);
     ASSERT_TRUE(started.ok()) << started;
   }
   void StartStandby() {
-    const absl::Status started = standby_.Start({"--standby", archive_, "--standby-backups", backups_});
+    std::vector<std::string> arguments = {"--standby", archive_, "--standby-backups", backups_};
+    if (way_ == Way::kNetwork) arguments = {"--standby", daemon_.endpoint()};
+    const absl::Status started = standby_.Start(arguments);
     ASSERT_TRUE(started.ok()) << started;
+  }
+  void CreateThings() const {
+    ASSERT_TRUE(OpenClient()
+                    .CreateTable({.table_name = "Things",
+                                  .attribute_definitions = {{"pk", ScalarAttributeType::kString}},
+                                  .key_schema = {{"pk", KeyType::kHash}}})
+                    .ok());
+  }
+  // Waits until the primary has been told of the promotion.
+  void AwaitRefusal() const {
+    for (int i = 0; i < 3000; ++i) {
+      const auto status = OpenClient().GetStatus();
+      if (status.ok() && !status->writes_refused.empty()) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    FAIL() << "the old primary takes writes\n" << standby_.log();
   }
   Client OpenStandby() const {
     absl::StatusOr<Client> client = Client::Open({.endpoint = standby_.endpoint()});
@@ -44,9 +69,10 @@ class StandbyE2e : public E2eTest {
     return RunProgram(testing::ProgramPath("itemctl"), arguments);
   }
   // Waits until a standby can be made: until there is a backup that the archive continues.
-  void AwaitBackup() const {
+  void AwaitBackup() const { AwaitBackup(OpenClient()); }
+  static void AwaitBackup(const Client& client) {
     for (int i = 0; i < 3000; ++i) {
-      const auto status = OpenClient().GetStatus();
+      const auto status = client.GetStatus();
       if (status.ok() && status->archive.has_value() && !status->archive->needs_backup &&
           status->archive->oldest_time != absl::UnixEpoch())
         return;
@@ -65,12 +91,23 @@ class StandbyE2e : public E2eTest {
     FAIL() << "the standby is at change " << now << " of " << change << "\n" << standby_.log();
   }
 
+  Way way_ = Way::kSharedDirectory;
+  bool acknowledges_ = false;
   const std::string backups_ = directory_.path() + "/backups";
   const std::string archive_ = directory_.path() + "/archive";
   DaemonProcess standby_{directory_.path() + "/second"};
 };
 
-TEST_F(StandbyE2e, HasEveryWriteUpToItsPromotionAndNoOtherThroughKillMinus9OfBoth) {
+class StandbyKillE2e : public StandbyE2e, public ::testing::WithParamInterface<Way> {
+ protected:
+  StandbyKillE2e() { way_ = GetParam(); }
+};
+INSTANTIATE_TEST_SUITE_P(Ways, StandbyKillE2e, ::testing::Values(Way::kSharedDirectory, Way::kNetwork),
+                         [](const auto& way) {
+                           return way.param == Way::kNetwork ? "Network" : "SharedDirectory";
+                         });
+
+TEST_P(StandbyKillE2e, HasEveryWriteUpToItsPromotionAndNoOtherThroughKillMinus9OfBoth) {
   ASSERT_TRUE(OpenClient()
                   .CreateTable({.table_name = "Things",
                                 .attribute_definitions = {{"pk", ScalarAttributeType::kString},
@@ -131,9 +168,74 @@ TEST_F(StandbyE2e, HasEveryWriteUpToItsPromotionAndNoOtherThroughKillMinus9OfBot
   EXPECT_EQ(check.exit_code, 0) << check.err << check.out;
   // The old primary comes back, and takes no writes.
   StartPrimary();
+  AwaitRefusal();
+  // It tells the writes that were answered and did not reach the standby.
+  std::set<std::string> diverged;
+  for (const Json& change : ParseLines(Itemctl({"standby", "diverged", "-o", "jsonl"}).out))
+    diverged.insert(change["key"]["pk"]);
+  for (const auto& [change, key] : answered) EXPECT_EQ(diverged.contains(key), change > last) << key;
   const CommandResult refused = Itemctl({"item", "put", "Things", R"({"pk": "late"})"});
   EXPECT_NE(refused.exit_code, 0);
   EXPECT_THAT(refused.err, HasSubstr("its standby was promoted"));
+}
+
+// A planned promotion is killed at any of its steps, and finished by another one.
+TEST_P(StandbyKillE2e, APromotionThatIsKilledLosesNothingWhenItIsMadeAgain) {
+  Random random(KillSeed());
+  for (int cycle = 0; cycle < (Kills() + 9) / 10; ++cycle) {
+    const std::string folder = directory_.path() + absl::StrFormat("/cycle%d", cycle);
+    for (const char* name : {"/primary", "/standby"}) fs::create_directories(folder + name);
+    DaemonProcess primary(folder + "/primary");
+    DaemonProcess standby(folder + "/standby");
+    const std::string archive = folder + "/archive";
+    const std::string backups = folder + "/backups";
+    ASSERT_TRUE(primary.Start({"--archive-directory", archive, "--backup-directory", backups}).ok());
+    const auto client = Client::Open({.endpoint = primary.endpoint()});
+    ASSERT_TRUE(client.ok());
+    AwaitBackup(*client);
+    std::vector<std::string> following = {"--standby", archive, "--standby-backups", backups};
+    if (way_ == Way::kNetwork) following = {"--standby", primary.endpoint()};
+    ASSERT_TRUE(standby.Start(following).ok());
+    ASSERT_TRUE(client
+                    ->CreateTable({.table_name = "Things",
+                                   .attribute_definitions = {{"pk", ScalarAttributeType::kString}},
+                                   .key_schema = {{"pk", KeyType::kHash}}})
+                    .ok());
+    std::set<std::string> answered;
+    std::atomic<bool> is_refused = false;
+    std::atomic<bool> stops = false;
+    std::thread writer([&] {
+      for (int i = 0; !stops; ++i) {
+        const std::string key = absl::StrCat(i);
+        is_refused = !client->PutItem({.table_name = "Things", .item = {{"pk", key}}}, OneAttempt()).ok();
+        if (is_refused) return;
+        answered.insert(key);
+      }
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(Pick(random, 0, 200)));
+    std::thread promotion([&, endpoint = standby.endpoint()] {
+      RunProgram(testing::ProgramPath("itemctl"), {"--endpoint", endpoint, "promote", "--yes"});
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(Pick(random, 0, 800)));
+    standby.Kill();
+    promotion.join();
+    ASSERT_TRUE(standby.Start(following).ok()) << standby.log();
+    // Nothing, if it was whole already.
+    RunProgram(testing::ProgramPath("itemctl"), {"--endpoint", standby.endpoint(), "promote", "--yes"});
+    for (int i = 0; i < 1500 && !is_refused; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    stops = true;
+    writer.join();
+    EXPECT_TRUE(is_refused) << "the old primary takes writes";
+    const auto promoted = Client::Open({.endpoint = standby.endpoint()});
+    ASSERT_TRUE(promoted.ok());
+    const auto own = promoted->PutItem({.table_name = "Things", .item = {{"pk", "own"}}});
+    ASSERT_TRUE(own.ok()) << own.status() << standby.log();
+    std::set<std::string> found;
+    const CommandResult scanned = RunProgram(
+        testing::ProgramPath("itemctl"), {"--endpoint", standby.endpoint(), "scan", "Things", "-o", "jsonl"});
+    for (const Json& item : ParseLines(scanned.out)) found.insert(item["pk"]);
+    for (const std::string& key : answered) EXPECT_TRUE(found.contains(key)) << key << " in " << folder;
+  }
 }
 
 TEST_F(StandbyE2e, ItsStatusSaysWhatItFollowsAndWhyItRefusesWrites) {
@@ -151,12 +253,229 @@ TEST_F(StandbyE2e, ItsStatusSaysWhatItFollowsAndWhyItRefusesWrites) {
   EXPECT_THAT(refused.err, HasSubstr("write to the primary"));
 }
 
+TEST_F(StandbyE2e, OverTheNetworkAPlannedPromotionLosesNothing) {
+  way_ = Way::kNetwork;
+  LoadOrderEntry();
+  CreateThings();
+  AwaitBackup();
+  StartStandby();
+  AwaitStandby(ChangeSequence());
+  const std::string orders = Itemctl({"-o", "jsonl", "scan", "Order"}).out;
+  EXPECT_EQ(OnStandby({"-o", "jsonl", "scan", "Order"}).out, orders);
+  EXPECT_FALSE(fs::exists(standby_.data_directory() + "/standby-copy/backups")) << "it is needed no more";
+  // The primary is running, and has answered this a moment ago.
+  ASSERT_EQ(Itemctl({"item", "put", "Things", R"({"pk": "last"})"}).exit_code, 0);
+  const uint64_t last = ChangeSequence();
+  const CommandResult promoted = OnStandby({"promote", "--yes", "-o", "json"});
+  ASSERT_EQ(promoted.exit_code, 0) << promoted.err;
+  EXPECT_EQ(Json::parse(promoted.out)["change_sequence"], last);
+  EXPECT_EQ(Itemctl({"standby", "diverged", "-o", "jsonl"}).out, "");
+  const CommandResult refused = Itemctl({"item", "put", "Things", R"({"pk": "late"})"});
+  EXPECT_NE(refused.exit_code, 0);
+  EXPECT_THAT(refused.err, HasSubstr("its standby was promoted"));
+  EXPECT_EQ(OnStandby({"item", "put", "Things", R"({"pk": "own"})"}).exit_code, 0);
+  EXPECT_EQ(OnStandby({"check"}).exit_code, 0);
+  // It starts without the primary.
+  daemon_.Kill();
+  EXPECT_EQ(standby_.Terminate(), 0);
+  StartStandby();
+  EXPECT_EQ(OnStandby({"item", "get", "Things", R"({"pk": "own"})"}).exit_code, 0);
+}
+
+TEST_F(StandbyE2e, AClientWithBothEndpointsWritesOnThroughAPromotion) {
+  way_ = Way::kNetwork;
+  LoadOrderEntry();
+  CreateThings();
+  AwaitBackup();
+  StartStandby();
+  AwaitStandby(ChangeSequence());
+  const auto client = Client::Open({.endpoint = daemon_.endpoint() + "," + standby_.endpoint(),
+                                    .retry = {.max_attempts = 100, .max_backoff = absl::Milliseconds(100)}});
+  ASSERT_TRUE(client.ok()) << client.status();
+  std::atomic<bool> stops = false;
+  std::atomic<int> written = 0;
+  std::thread writer([&] {
+    for (; !stops; ++written) {
+      const auto put =
+          client->PutItem({.table_name = "Things", .item = {{"pk", absl::StrFormat("w%d", written.load())}}},
+                          {.idempotent = true});
+      ASSERT_TRUE(put.ok()) << put.status();
+    }
+  });
+  const auto await_written = [&](int count) {
+    for (int i = 0; i < 3000 && written < count; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  };
+  await_written(20);
+  ASSERT_EQ(OnStandby({"promote", "--yes"}).exit_code, 0);
+  await_written(written + 20);
+  daemon_.Kill();
+  await_written(written + 20);
+  stops = true;
+  writer.join();
+  EXPECT_GE(written, 60);
+  for (int i = 0; i < written; ++i) {
+    const auto got = client->GetItem({.table_name = "Things", .key = {{"pk", absl::StrFormat("w%d", i)}}});
+    ASSERT_TRUE(got.ok()) << got.status();
+    EXPECT_TRUE(got->item.has_value()) << i;
+  }
+}
+
+TEST_F(StandbyE2e, OverTheNetworkItServesReadsWithoutItsPrimaryAndSaysSo) {
+  way_ = Way::kNetwork;
+  LoadOrderEntry();
+  AwaitBackup();
+  StartStandby();
+  AwaitStandby(ChangeSequence());
+  const std::string orders = Itemctl({"-o", "jsonl", "scan", "Order"}).out;
+  daemon_.Kill();
+  Json status;
+  for (int i = 0; i < 3000 && status["standby"]["error"].is_null(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    status = Json::parse(OnStandby({"status", "-o", "json"}).out);
+  }
+  EXPECT_THAT(std::string(status["standby"]["error"]), HasSubstr(daemon_.endpoint()));
+  EXPECT_EQ(OnStandby({"-o", "jsonl", "scan", "Order"}).out, orders);
+  // Nothing of it depends on the primary.
+  standby_.Kill();
+  StartStandby();
+  EXPECT_EQ(OnStandby({"-o", "jsonl", "scan", "Order"}).out, orders);
+  StartPrimary();
+  LoadOrderEntry();
+  AwaitStandby(ChangeSequence());
+}
+
+class AcknowledgingE2e : public StandbyE2e {
+ protected:
+  AcknowledgingE2e() {
+    way_ = Way::kNetwork;
+    acknowledges_ = true;
+  }
+  void SetUp() override {
+    StandbyE2e::SetUp();
+    AwaitBackup();
+    StartStandby();
+    // Until the standby has asked once, a write may be refused.
+    for (int i = 0; i < 600; ++i) {
+      if (OpenClient()
+              .CreateTable({.table_name = "Things",
+                            .attribute_definitions = {{"pk", ScalarAttributeType::kString}},
+                            .key_schema = {{"pk", KeyType::kHash}}})
+              .ok())
+        return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    FAIL() << daemon_.log();
+  }
+  absl::Status Put(const std::string& key) const {
+    return OpenClient().PutItem({.table_name = "Things", .item = {{"pk", key}}}, OneAttempt()).status();
+  }
+};
+
+TEST_F(AcknowledgingE2e, EveryAnsweredWriteIsAtTheStandbyWhenThePrimaryIsKilled) {
+  std::mutex mutex;
+  std::set<std::string> answered;
+  std::vector<std::thread> writers;
+  for (int writer = 0; writer < 4; ++writer) {
+    writers.emplace_back([&, writer] {
+      for (int i = 0;; ++i) {
+        const std::string key = absl::StrFormat("%d-%d", writer, i);
+        if (!Put(key).ok()) return;
+        std::lock_guard<std::mutex> lock(mutex);
+        answered.insert(key);
+      }
+    });
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  daemon_.Kill();
+  for (std::thread& writer : writers) writer.join();
+  ASSERT_GT(answered.size(), 20u);
+  ASSERT_EQ(OnStandby({"promote", "--yes"}).exit_code, 0);
+  std::set<std::string> found;
+  for (const Json& item : ParseLines(OnStandby({"scan", "Things", "-o", "jsonl"}).out))
+    found.insert(item["pk"]);
+  for (const std::string& key : answered) EXPECT_TRUE(found.contains(key)) << key;
+}
+
+TEST_F(AcknowledgingE2e, WithoutAStandbyAWriteIsOfUnknownOutcomeAndTheNextOnesAreRefused) {
+  ASSERT_TRUE(Put("first").ok());
+  standby_.Kill();
+  const absl::Status unknown = Put("alone");
+  EXPECT_EQ(ReasonOf(unknown), kReasonWriteOutcomeUnknown) << unknown;
+  EXPECT_THAT(std::string(unknown.message()), HasSubstr("no standby"));
+  const absl::Status refused = Put("refused");
+  EXPECT_TRUE(absl::IsUnavailable(refused)) << refused;
+  // Reads go on, and a standby that comes back gets everything.
+  EXPECT_EQ(Itemctl({"item", "get", "Things", R"({"pk": "first"})"}).exit_code, 0);
+  StartStandby();
+  absl::Status again = absl::UnavailableError("not tried");
+  for (int i = 0; i < 600 && !again.ok(); ++i) {
+    again = Put("again");
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  EXPECT_TRUE(again.ok()) << again;
+  AwaitStandby(ChangeSequence());
+  EXPECT_EQ(OnStandby({"item", "get", "Things", R"({"pk": "alone"})"}).exit_code, 0);
+}
+
+TEST_F(StandbyE2e, ANewStandbyThatCannotReachItsPrimaryDoesNotStart) {
+  const std::string endpoint = daemon_.endpoint();
+  daemon_.Kill();
+  const CommandResult result = standby_.RunToEnd({"--standby", endpoint});
+  EXPECT_EQ(result.exit_code, 74) << result.err;
+  EXPECT_THAT(result.err + standby_.log(), HasSubstr("primary " + endpoint));
+}
+
+TEST_F(StandbyE2e, FollowsAPrimaryThatArchivesIntoAnotherDirectory) {
+  way_ = Way::kNetwork;
+  CreateThings();
+  AwaitBackup();
+  StartStandby();
+  AwaitStandby(ChangeSequence());
+  EXPECT_EQ(daemon_.Terminate(), 0);
+  const absl::Status started = daemon_.Start(
+      {"--backup-directory", backups_, "--archive-directory", directory_.path() + "/other-archive"});
+  ASSERT_TRUE(started.ok()) << started;
+  ASSERT_EQ(Itemctl({"item", "put", "Things", R"({"pk": "first of it"})"}).exit_code, 0);
+  AwaitStandby(ChangeSequence());
+  EXPECT_EQ(OnStandby({"item", "get", "Things", R"({"pk": "first of it"})"}).exit_code, 0);
+  EXPECT_EQ(OnStandby({"check"}).exit_code, 0);
+}
+
+TEST_F(StandbyE2e, OfAnotherPrimaryIsRefused) {
+  way_ = Way::kNetwork;
+  AwaitBackup();
+  StartStandby();
+  AwaitStandby(ChangeSequence());
+  daemon_.Kill();
+  // Another database at the same address.
+  DaemonProcess other(directory_.path() + "/other");
+  fs::create_directories(directory_.path() + "/other");
+  other.set_listen({daemon_.endpoint()});
+  ASSERT_TRUE(other.Start({"--archive-directory", directory_.path() + "/other/archive"}).ok());
+  Json status;
+  for (int i = 0; i < 3000; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    status = Json::parse(OnStandby({"status", "-o", "json"}).out);
+    const Json& error = status["standby"]["error"];
+    if (!error.is_null() && std::string(error).find("is a standby of") != std::string::npos) return;
+  }
+  FAIL() << status;
+}
+
 TEST_F(StandbyE2e, SettingsThatDoNotFitAreRefused) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> refused = {
       {{"--standby", archive_}, "also give --standby-backups"},
       {{"--standby-backups", backups_}, "only with --standby"},
       {{"--standby", archive_, "--standby-backups", backups_, "--archive-directory", archive_},
        "cannot be its own"},
+      {{"--standby", "127.0.0.1:1,127.0.0.1:2"}, "follows one primary"},
+      {{"--standby-acknowledge"}, "also give --archive-directory"},
+      {{"--standby", "127.0.0.1:1", "--standby-backups", backups_}, "only with --standby DIR"},
+      {{"--standby", archive_, "--standby-backups", backups_, "--standby-ca", "system"},
+       "only with --standby HOST:PORT"},
+      {{"--standby", "127.0.0.1:1", "--standby-cert", "c.pem", "--standby-key", "k.pem"},
+       "give --standby-ca, --standby-cert and --standby-key together"},
   };
   for (const auto& [arguments, text] : refused) {
     const CommandResult result = standby_.RunToEnd(arguments);

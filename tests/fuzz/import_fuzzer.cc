@@ -54,6 +54,20 @@ std::unique_ptr<storage::LineParser> ParserOf(char format) {
                                    ',');
 }
 
+// The same lines as bulk puts read them.
+void RunPuts(char format, const std::vector<std::string>& lines) {
+  const std::unique_ptr<storage::PutLineParser> parser =
+      format == 'i' ? storage::NewIonPutParser() : storage::NewJsonPutParser();
+  wire::WriteItemRequest put;
+  std::string reason;
+  for (const std::string& line : lines) {
+    std::string padded = line;
+    padded.append(storage::kLinePadding, '\0');
+    const LineKind kind = parser->Parse(std::string_view(padded).substr(0, line.size()), &put, &reason);
+    ITEMDB_CHECK(kind == LineKind::kItem || kind == LineKind::kNothing || !reason.empty());
+  }
+}
+
 void Run(std::string_view input) {
   if (input.empty()) return;
   const char format = input[0];
@@ -61,6 +75,7 @@ void Run(std::string_view input) {
       format == 'i' || format == 'j' ? LineEnds::kEveryNewline : LineEnds::kNewlinesOutsideOfQuotes;
   const std::vector<std::string> lines = LinesOf(input.substr(1), ends, 1 << 16);
   ITEMDB_CHECK(lines == LinesOf(input.substr(1), ends, 5));
+  if (format == 'i' || format == 'j') RunPuts(format, lines);
   const auto parser = ParserOf(format);
   std::string item, reason;
   for (const std::string& line : lines) {

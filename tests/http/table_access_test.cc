@@ -76,6 +76,10 @@ const std::map<std::string_view, std::string>& BodiesOfOneTable() {
         "AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"}],
         "KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}]}})"},
       {"DescribeImport", R"({"ImportArn":"IMPORT"})"},
+      {"StartBulkPutItems", R"({"TableName":"TABLE","InputS3Configuration":{"S3Bucket":"bucket",
+        "InputFormat":"ION"},"OutputS3Configuration":{"OutputType":["ERROR"]}})"},
+      {"DescribeBulkOperation", R"({"BulkOperationArn":"OPERATION"})"},
+      {"CancelBulkOperation", R"({"BulkOperationArn":"OPERATION"})"},
       {"DescribeContinuousBackups", R"({"TableName":"TABLE"})"},
       {"UpdateContinuousBackups", R"({"TableName":"TABLE",
         "PointInTimeRecoverySpecification":{"PointInTimeRecoveryEnabled":false}})"},
@@ -93,9 +97,9 @@ const std::map<std::string_view, std::string>& BodiesOfOneTable() {
   };
   return *bodies;
 }
-constexpr std::string_view kTableless[] = {"ListTables",      "DescribeLimits", "DescribeEndpoints",
-                                           "ListBackups",     "ListExports",    "ListImports",
-                                           "ListGlobalTables"};
+constexpr std::string_view kTableless[] = {"ListTables",       "DescribeLimits",    "DescribeEndpoints",
+                                           "ListBackups",      "ListExports",       "ListImports",
+                                           "ListGlobalTables", "ListBulkOperations"};
 
 std::string TextOfMember(const std::string& body, const std::string& name) {
   std::smatch match;
@@ -170,6 +174,7 @@ class TableAccess : public ::testing::Test {
          {"ARN", name.starts_with("arn:") ? name : kArnBegin + name},
          {"BACKUP", BackupArnOf(table)},
          {"EXPORT", absl::StrReplaceAll(BackupArnOf(table), {{"/backup/", "/export/"}})},
+         {"OPERATION", kArnBegin + table + "/bulk-operation/01700000000000-0123abcd"},
          {"IMPORT", kArnBegin + table + "/import/01700000000000-0123abcd"},
          {"STREAM", stream},
          {"SHARD\"", shard + "\""},
@@ -207,8 +212,9 @@ TEST_F(TableAccess, EveryOperationIsTested) {
     const bool tableless = std::ranges::find(kTableless, NameOf(operation)) != std::end(kTableless);
     EXPECT_NE(tableless, BodiesOfOneTable().contains(NameOf(operation))) << target;
     EXPECT_EQ(!tableless, scope == Scope::kTables || scope == Scope::kStreams) << target;
-    EXPECT_EQ((std::set<std::string_view>{"ListTables", "ListBackups", "ListExports", "ListImports"}.contains(
-                  NameOf(operation))),
+    EXPECT_EQ((std::set<std::string_view>{"ListTables", "ListBackups", "ListExports", "ListImports",
+                                          "ListBulkOperations"}
+                   .contains(NameOf(operation))),
               scope == Scope::kTableNames)
         << target;
   }

@@ -59,7 +59,14 @@ v1::TableDescription DescribedAs(const v1::CreateTableRequest& request) {
 class FakeDaemon::Services {
  public:
   explicit Services(const FakeDaemon* fake)
-      : data(fake), tables(fake), backups(fake), exports(fake), imports(fake), changes(fake), admin(fake) {}
+      : data(fake),
+        tables(fake),
+        backups(fake),
+        exports(fake),
+        imports(fake),
+        bulk_puts(fake),
+        changes(fake),
+        admin(fake) {}
 
   using Context = grpc::ServerContext;
 
@@ -216,6 +223,27 @@ class FakeDaemon::Services {
     const FakeDaemon* fake;
   };
 
+  struct BulkPuts : v1::BulkPuts::Service {
+    explicit BulkPuts(const FakeDaemon* fake) : fake(fake) {}
+    grpc::Status StartBulkPutItems(Context*, const v1::StartBulkPutItemsRequest* q,
+                                   v1::StartBulkPutItemsReply* r) override {
+      return Answer(fake->start_bulk_put_items, q, r);
+    }
+    grpc::Status DescribeBulkOperation(Context*, const v1::DescribeBulkOperationRequest* q,
+                                       v1::DescribeBulkOperationReply* r) override {
+      return Answer(fake->describe_bulk_operation, q, r);
+    }
+    grpc::Status ListBulkOperations(Context*, const v1::ListBulkOperationsRequest* q,
+                                    v1::ListBulkOperationsReply* r) override {
+      return Answer(fake->list_bulk_operations, q, r);
+    }
+    grpc::Status CancelBulkOperation(Context*, const v1::CancelBulkOperationRequest* q,
+                                     v1::CancelBulkOperationReply* r) override {
+      return Answer(fake->cancel_bulk_operation, q, r);
+    }
+    const FakeDaemon* fake;
+  };
+
   struct Admin : v1::Admin::Service {
     explicit Admin(const FakeDaemon* fake) : fake(fake) {}
     grpc::Status GetStatus(Context*, const v1::GetStatusRequest* q, v1::GetStatusReply* r) override {
@@ -263,6 +291,7 @@ class FakeDaemon::Services {
   Backups backups;
   Exports exports;
   Imports imports;
+  BulkPuts bulk_puts;
   Changes changes;
   Admin admin;
 };
@@ -279,6 +308,7 @@ FakeDaemon::FakeDaemon(const std::string& address, std::shared_ptr<grpc::ServerC
   builder.RegisterService(&services_->backups);
   builder.RegisterService(&services_->exports);
   builder.RegisterService(&services_->imports);
+  builder.RegisterService(&services_->bulk_puts);
   builder.RegisterService(&services_->changes);
   builder.RegisterService(&services_->admin);
   server_ = builder.BuildAndStart();

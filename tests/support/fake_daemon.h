@@ -12,6 +12,7 @@
 
 #include "itemdb/v1/admin.grpc.pb.h"
 #include "itemdb/v1/backups.grpc.pb.h"
+#include "itemdb/v1/bulk_puts.grpc.pb.h"
 #include "itemdb/v1/changes.grpc.pb.h"
 #include "itemdb/v1/data.grpc.pb.h"
 #include "itemdb/v1/exports.grpc.pb.h"
@@ -81,6 +82,10 @@ class FakeDaemon {
   Handler<v1::ImportTableRequest, v1::ImportTableReply> import_table;
   Handler<v1::DescribeImportRequest, v1::DescribeImportReply> describe_import;
   Handler<v1::ListImportsRequest, v1::ListImportsReply> list_imports;
+  Handler<v1::StartBulkPutItemsRequest, v1::StartBulkPutItemsReply> start_bulk_put_items;
+  Handler<v1::DescribeBulkOperationRequest, v1::DescribeBulkOperationReply> describe_bulk_operation;
+  Handler<v1::ListBulkOperationsRequest, v1::ListBulkOperationsReply> list_bulk_operations;
+  Handler<v1::CancelBulkOperationRequest, v1::CancelBulkOperationReply> cancel_bulk_operation;
   Handler<v1::ReadChangesRequest, v1::ReadChangesReply> read_changes;
   Handler<v1::UndoChangesRequest, v1::UndoChangesReply> undo_changes;
   Handler<v1::GetStatusRequest, v1::GetStatusReply> get_status;

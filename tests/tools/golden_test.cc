@@ -381,6 +381,57 @@ void AddImports(FakeDaemon& fake) {
   };
 }
 
+v1::BulkOperationDescription FixedBulkPut(v1::BulkOperationStatus status) {
+  v1::BulkOperationDescription operation;
+  operation.set_bulk_operation_arn(
+      "arn:aws:dynamodb:local:000000000000:table/books/bulk-operation/01760000000000-0123abcd");
+  operation.set_bulk_operation_status(status);
+  operation.set_table_arn("arn:aws:dynamodb:local:000000000000:table/books");
+  operation.set_table_id("0123");
+  operation.set_client_token("token");
+  operation.mutable_input()->set_s3_bucket("library");
+  operation.mutable_input()->set_input_format(v1::INPUT_FORMAT_DYNAMODB_JSON);
+  operation.mutable_input()->set_input_compression_type(v1::INPUT_COMPRESSION_TYPE_NONE);
+  operation.mutable_output()->set_s3_bucket("library");
+  operation.mutable_output()->set_s3_key_prefix("reports");
+  operation.set_max_write_request_units(5'000);
+  operation.set_start_time_ms(1'760'000'000'000);
+  if (status == v1::BULK_OPERATION_STATUS_IN_PROGRESS) return operation;
+  operation.set_end_time_ms(1'760'000'001'000);
+  operation.set_total_input_bytes(123'456);
+  operation.set_processed_input_bytes(123'456);
+  operation.set_processed_item_count(1'000);
+  operation.set_written_item_count(990);
+  operation.set_condition_check_failure_count(10);
+  return operation;
+}
+
+// There is one bulk put, into the table books.
+void AddBulkPuts(FakeDaemon& fake) {
+  fake.start_bulk_put_items = [](const v1::StartBulkPutItemsRequest& request,
+                                 v1::StartBulkPutItemsReply* reply) {
+    if (request.table_name() != "books")
+      return grpc::Status(grpc::StatusCode::NOT_FOUND,
+                          "Requested resource not found: Table: papers not found");
+    *reply->mutable_description() = FixedBulkPut(v1::BULK_OPERATION_STATUS_IN_PROGRESS);
+    return grpc::Status::OK;
+  };
+  fake.describe_bulk_operation = [](const auto&, v1::DescribeBulkOperationReply* reply) {
+    *reply->mutable_description() = FixedBulkPut(v1::BULK_OPERATION_STATUS_COMPLETED);
+    return grpc::Status::OK;
+  };
+  fake.list_bulk_operations = [](const auto&, v1::ListBulkOperationsReply* reply) {
+    *reply->add_operations() = FixedBulkPut(v1::BULK_OPERATION_STATUS_COMPLETED);
+    return grpc::Status::OK;
+  };
+  fake.cancel_bulk_operation = [](const v1::CancelBulkOperationRequest& request,
+                                  v1::CancelBulkOperationReply* reply) {
+    reply->set_bulk_operation_arn(request.bulk_operation_arn());
+    reply->set_bulk_operation_status(v1::BULK_OPERATION_STATUS_CANCELLING);
+    return grpc::Status::OK;
+  };
+}
+
 // A file of items, and one of the change log.
 grpc::Status FixedDamage(const v1::ListDamageRequest&, v1::ListDamageReply* reply) {
   v1::DamagedFile* file = reply->add_files();
@@ -503,6 +554,13 @@ std::vector<Case> Cases() {
        .fake = true},
       {.command = "import describe", .success = {"books"}, .failure = {"papers"}, .fake = true},
       {.command = "import list", .success = {}, .failure = {"books", "library"}, .fake = true},
+      {.command = "bulk-put start",
+       .success = {"books", "library", "--output-prefix", "reports", "--max-write-units", "5000", "--wait"},
+       .failure = {"papers", "library"},
+       .fake = true},
+      {.command = "bulk-put describe", .success = {"books"}, .failure = {"papers"}, .fake = true},
+      {.command = "bulk-put cancel", .success = {"books"}, .failure = {"papers"}, .fake = true},
+      {.command = "bulk-put list", .success = {}, .failure = {"books", "library"}, .fake = true},
       {.command = "pitr enable",
        .success = {"Order", "--days", "7"},
        .failure = {"Order", "--days", "36"},
@@ -615,6 +673,7 @@ std::vector<Case> Cases() {
        .failure = {"--table", "Product", "--key", R"({"product_id": "prod_001"})", "--yes"},
        .fake = true},
       {.command = "promote", .success = {"--yes"}, .failure = {"--yes", "--force"}, .fake = true},
+      {"standby diverged", {}, {"again"}},
       {"audit verify", {"/dev/null"}, {"EXAMPLES/README.md"}},
       {"changes read", {"--after", "27", "--limit", "3"}, {"--limit", "1001"}},
       {"changes tail", {"--table", "music"}, {"--from", "0"}},
@@ -717,6 +776,7 @@ std::string Transcript(const Case& each, const RealDaemon* shared) {
       AddBackups(fake);
       AddUndo(fake);
       AddImports(fake);
+      AddBulkPuts(fake);
       fake.update_time_to_live = [&fake](const v1::UpdateTimeToLiveRequest& request, auto*) {
         if (!request.time_to_live_specification().enabled())
           fake.describe_time_to_live = [](const auto&, auto*) { return grpc::Status::OK; };

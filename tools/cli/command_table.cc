@@ -13,8 +13,9 @@ constexpr double kLongestTimeoutSeconds = 86'400;
 
 void AddGlobalOptions(CLI::App& app, GlobalOptions& options) {
   app.add_option("--endpoint", options.endpoint,
-                 "Where the daemon listens, HOST:PORT or unix:/PATH. Default: unix:/run/itemdb/itemd.sock if "
-                 "it exists, else 127.0.0.1:7420")
+                 "Where the daemon listens, HOST:PORT or unix:/PATH; several with commas between them, a "
+                 "primary and its standbys. Default: unix:/run/itemdb/itemd.sock if it exists, else "
+                 "127.0.0.1:7420")
       ->envname("ITEMCTL_ENDPOINT")
       ->type_name("ADDRESS");
   app.add_option("-o,--output", options.output,

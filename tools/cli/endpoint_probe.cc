@@ -137,6 +137,8 @@ absl::Status Diagnosed(const absl::Status& status, Context& context) {
   const auto unreachable = [&endpoint](const std::string& why) {
     return ToolError(ExitCode::kUnreachable, "no itemd answers at " + endpoint + ": " + why);
   };
+  // Of several, nobody knows which one was meant.
+  if (endpoint.find(',') != std::string::npos) return status;
   const bool with_tls = TlsOf(context.options()).has_value();
   switch (ProbeEndpoint(endpoint)) {
     case Listener::kNone:

@@ -208,14 +208,18 @@ void RegisterExportCommands(CommandTable& table) {
       group,
       {.name = "start",
        .summary = "Export a table with point-in-time recovery",
-       .details = "Writes the files that DynamoDB's export to S3 writes, below a folder of itemd "
-                  "--export-directory. The items are those of one moment; writes go on.",
+       .details = "Writes the files that DynamoDB's export to S3 writes, into a folder of itemd "
+                  "--export-directory or a bucket at its --s3-endpoint. The items are those of one moment; "
+                  "writes go on.",
        .examples = {{"itemctl pitr enable music && itemctl export start music my-bucket", "as it is now"},
                     {"itemctl pitr enable music && itemctl export start music my-bucket --ion -o json",
                      "as Amazon Ion, for programs"}}},
       [start](Context& context) { return RunExportStart(context, *start); });
   command->add_option(std::string(kTableName), start->table_name, "The table's name")->required();
-  command->add_option("BUCKET", start->bucket, "Name of a folder in itemd --export-directory")->required();
+  command
+      ->add_option("BUCKET", start->bucket,
+                   "Name of the bucket: a folder in itemd --export-directory, or at its --s3-endpoint")
+      ->required();
   command->add_option("--prefix", start->prefix, "What the paths of all files begin with. Default: nothing")
       ->type_name("PATH");
   command

@@ -203,7 +203,7 @@ void RegisterImportCommands(CommandTable& table) {
   CLI::App* command = table.Add(
       group,
       {.name = "start",
-       .summary = "Make a new table of the files in a folder of the daemon's export directory",
+       .summary = "Make a new table of the objects in a bucket",
        .details =
            "The table is CREATING until the import has ended. Items that cannot be stored are left out; the "
            "file imports/ID.jsonl in the daemon's data directory lists them, and the import is FAILED.",
@@ -216,7 +216,10 @@ void RegisterImportCommands(CommandTable& table) {
       ->add_option("-f,--file", start->file, "A CreateTable document of the new table; - for standard input")
       ->required()
       ->type_name(std::string(kFileName));
-  command->add_option("BUCKET", start->bucket, "Name of the folder")->required();
+  command
+      ->add_option("BUCKET", start->bucket,
+                   "Name of the bucket: a folder in itemd --export-directory, or at its --s3-endpoint")
+      ->required();
   command
       ->add_option("--prefix", start->prefix,
                    "Import only files whose paths in the folder begin with this. Default: all files")

@@ -236,6 +236,7 @@ JsonValue StatusToJson(const DaemonStatus& status, const std::string& endpoint) 
   if (status.archive.has_value()) object.Add("archive", ArchiveToJson(*status.archive));
   if (status.standby.has_value()) object.Add("standby", StandbyToJson(*status.standby));
   if (!status.writes_refused.empty()) object.Add("writes_refused", status.writes_refused);
+  if (status.fenced_after_change.has_value()) object.Add("fenced_after_change", *status.fenced_after_change);
   if (status.proven_backup.has_value()) {
     object.Add("proven_backup", JsonValue::Object()
                                     .Add("backup_id", status.proven_backup->backup_id)

@@ -4,6 +4,7 @@
 #include "tools/commands/audit_commands.h"
 #include "tools/commands/backup_commands.h"
 #include "tools/commands/batch_commands.h"
+#include "tools/commands/bulk_put_commands.h"
 #include "tools/commands/completion_commands.h"
 #include "tools/commands/count_commands.h"
 #include "tools/commands/damage_commands.h"
@@ -49,6 +50,7 @@ void RegisterAllCommands(CommandTable& table) {
   RegisterTableBackupCommands(table);
   RegisterExportCommands(table);
   RegisterImportCommands(table);
+  RegisterBulkPutCommands(table);
   RegisterDamageCommands(table);
   RegisterPromoteCommand(table);
   RegisterAuditCommands(table);

@@ -458,6 +458,9 @@ struct DaemonStatus {
   std::optional<StandbyStatus> standby = std::nullopt;
   // Why writes are refused: the database is a standby, or one of it was promoted. Empty if they are not.
   std::string writes_refused = {};
+  // Set if a standby of the database was promoted: the last change that the two have in common. Changes
+  // behind it are only here.
+  std::optional<uint64_t> fenced_after_change = std::nullopt;
 };
 
 struct GetStatusRequest {

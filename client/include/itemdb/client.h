@@ -30,6 +30,7 @@
 #include "absl/status/statusor.h"
 #include "itemdb/administration.h"
 #include "itemdb/backups.h"
+#include "itemdb/bulk_puts.h"
 #include "itemdb/errors.h"
 #include "itemdb/export.h"
 #include "itemdb/imports.h"
@@ -74,7 +75,7 @@ class ITEMDB_EXPORT Client {
   // Makes a client. Does not connect: the first call connects, and each call reconnects when needed. Blocks
   // only to read the TLS files.
   //
-  // INVALID_ARGUMENT: the endpoint is neither "HOST:PORT" nor "unix:/PATH"; the timeout or a pause is not
+  // INVALID_ARGUMENT: an endpoint is neither "HOST:PORT" nor "unix:/PATH"; the timeout or a pause is not
   // positive; max_attempts is less than 1; a TLS file cannot be read or does not hold what it should hold; a
   // metadata key or value is not allowed; only one of access_key_id and secret_access_key is set; or an
   // access key would be sent without TLS to another host than loopback.
@@ -268,8 +269,8 @@ class ITEMDB_EXPORT Client {
 
   // ---- exports of tables ---- (blocking)
 
-  // Begins to export a table with point-in-time recovery into files below the daemon's --export-directory.
-  // The result is kInProgress; DescribeExport shows kCompleted or kFailed when the export has ended.
+  // Begins to export a table with point-in-time recovery into objects of a bucket. The result is kInProgress;
+  // DescribeExport shows kCompleted or kFailed when the export has ended.
   //
   // NOT_FOUND (TABLE_NOT_FOUND): no such table. FAILED_PRECONDITION (POINT_IN_TIME_RECOVERY_UNAVAILABLE): its
   // point-in-time recovery is off. OUT_OF_RANGE (INVALID_EXPORT_TIME): a time that cannot be exported.
@@ -296,6 +297,25 @@ class ITEMDB_EXPORT Client {
                                                    CallOptions options = {}) const;
   absl::StatusOr<ListImportsResult> ListImports(const ListImportsRequest& request = {},
                                                 CallOptions options = {}) const;
+
+  // ---- bulk puts ---- (blocking)
+
+  // Begins to put the items of files in DynamoDB's JSON or Ion, which are in a folder of the daemon's export
+  // directory, into a table that serves. The result is kInProgress; DescribeBulkOperation shows when the
+  // operation has ended. NOT_FOUND (RESOURCE_NOT_FOUND): no such table. ALREADY_EXISTS (RESOURCE_IN_USE): the
+  // table is being restored or imported, or one of its indexes is being created. INVALID_ARGUMENT
+  // (IDEMPOTENT_PARAMETER_MISMATCH): the client token was used for other parameters.
+  absl::StatusOr<BulkOperationDescription> StartBulkPutItems(const StartBulkPutItemsRequest& request,
+                                                             CallOptions options = {}) const;
+  // NOT_FOUND (RESOURCE_NOT_FOUND): there is no such operation, or it ended more than 90 days ago.
+  absl::StatusOr<BulkOperationDescription> DescribeBulkOperation(const std::string& bulk_operation_arn,
+                                                                 CallOptions options = {}) const;
+  absl::StatusOr<ListBulkOperationsResult> ListBulkOperations(const ListBulkOperationsRequest& request = {},
+                                                              CallOptions options = {}) const;
+  // Ends an operation before its last item: kCancelling; the status of one that has ended. Items that it has
+  // put stay. Errors as DescribeBulkOperation.
+  absl::StatusOr<BulkOperationStatus> CancelBulkOperation(const std::string& bulk_operation_arn,
+                                                          CallOptions options = {}) const;
 
   // ---- changes and administration ---- (blocking)
 

@@ -24,6 +24,8 @@
 //   FAILED_PRECONDITION  CONTINUOUS_BACKUPS_UNAVAILABLE
 //                                                   the table is being imported
 //   FAILED_PRECONDITION  CONDITIONAL_CHECK_FAILED   the condition was false; see ConditionFailedItem()
+//   FAILED_PRECONDITION  STANDBY, FENCED            a write was sent to a standby, or to a database whose
+//                                                   standby was promoted; nothing was applied
 //   FAILED_PRECONDITION  TRANSACTION_CANCELLED      nothing was applied; see CancellationReasons()
 //   RESOURCE_EXHAUSTED   QUEUE_FULL, DISK_FULL, ... nothing was applied; see RetryAfterOf()
 //   RESOURCE_EXHAUSTED   ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED
@@ -68,6 +70,8 @@ inline constexpr std::string_view kReasonValidation = "VALIDATION";
 inline constexpr std::string_view kReasonConditionalCheckFailed = "CONDITIONAL_CHECK_FAILED";
 inline constexpr std::string_view kReasonTransactionCancelled = "TRANSACTION_CANCELLED";
 inline constexpr std::string_view kReasonDiskFull = "DISK_FULL";
+inline constexpr std::string_view kReasonStandby = "STANDBY";
+inline constexpr std::string_view kReasonFenced = "FENCED";
 inline constexpr std::string_view kReasonItemCollectionSizeLimitExceeded =
     "ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED";
 inline constexpr std::string_view kReasonUnauthenticated = "UNAUTHENTICATED";

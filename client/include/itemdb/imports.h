@@ -26,7 +26,7 @@ struct CsvOptions {
 };
 
 struct ImportTableRequest {
-  // A folder of the daemon's export directory.
+  // A folder in the daemon's --export-directory, or a bucket at its --s3-endpoint.
   std::string s3_bucket;
   // Objects whose keys begin with it are imported. Empty: all objects of the bucket.
   std::string s3_key_prefix = {};

@@ -61,6 +61,13 @@ struct KeepaliveOptions {
 
 struct ClientOptions {
   // "HOST:PORT" or "unix:/PATH". Default: DefaultEndpoint().
+  //
+  // Several, with commas between them: a primary and its standbys, in any order. Calls go to one of them, the
+  // first to begin with, until that cannot be reached, its connection is lost, or it refuses a write because
+  // it is no primary (STANDBY, FENCED); then to the next. So writes reach the primary, and the new one after
+  // a promotion, within RetryOptions. Reads are answered by whichever it is, and reads alone do not leave one
+  // that answers: a standby may lack the last writes, and an old primary those of the new one. Streams and
+  // watches are opened again at the next too.
   std::string endpoint = "";
   // Deadline of calls whose CallOptions name none, for all attempts together.
   absl::Duration timeout = absl::Seconds(30);

@@ -44,7 +44,7 @@ struct FilterSpecification {
 struct ExportTableToPointInTimeRequest {
   // A table with point-in-time recovery: "arn:aws:dynamodb:local:000000000000:table/NAME".
   std::string table_arn;
-  // A folder in the daemon's --export-directory, which must exist.
+  // A folder in the daemon's --export-directory, or a bucket at its --s3-endpoint. Must exist.
   std::string s3_bucket;
   // What the paths of all files in that folder begin with. Default: nothing.
   std::string s3_prefix = {};

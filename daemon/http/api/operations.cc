@@ -5,6 +5,7 @@
 
 #include "daemon/http/api/backups.h"
 #include "daemon/http/api/batches.h"
+#include "daemon/http/api/bulk_puts.h"
 #include "daemon/http/api/exports.h"
 #include "daemon/http/api/imports.h"
 #include "daemon/http/api/items.h"
@@ -70,6 +71,13 @@ constexpr JsonOperation kOperations[] = {
     {"ImportTable", Role::kAdmin, Scope::kTables, &kImportTableInput, json::ImportTable},
     {"DescribeImport", Role::kRead, Scope::kTables, &kDescribeImportInput, json::DescribeImport},
     {"ListImports", Role::kRead, Scope::kTableNames, &kListImportsInput, json::ListImports},
+    {"StartBulkPutItems", Role::kAdmin, Scope::kTables, &kStartBulkPutItemsInput, json::StartBulkPutItems},
+    {"DescribeBulkOperation", Role::kRead, Scope::kTables, &kDescribeBulkOperationInput,
+     json::DescribeBulkOperation},
+    {"ListBulkOperations", Role::kRead, Scope::kTableNames, &kListBulkOperationsInput,
+     json::ListBulkOperations},
+    {"CancelBulkOperation", Role::kAdmin, Scope::kTables, &kCancelBulkOperationInput,
+     json::CancelBulkOperation},
     {"DescribeContributorInsights", Role::kRead, Scope::kTables, &kDescribeContributorInsightsInput,
      json::DescribeContributorInsights},
     {"ListContributorInsights", Role::kRead, Scope::kTables, &kListContributorInsightsInput,

@@ -550,6 +550,43 @@ constexpr ShapeMember kDescribeImportInputMembers[] = {{"ImportArn", &kImportArn
 constexpr ShapeMember kListImportsInputMembers[] = {
     {"NextToken", &kAnyString}, {"PageSize", &kUpTo25}, {"TableArn", &kTableArn}};
 
+// ---- bulk puts. Storage checks buckets, prefixes and the token.
+
+constexpr std::string_view kBulkInputFormatValues[] = {"DYNAMODB_JSON", "ION"};
+constexpr Shape kBulkInputFormat = OneOf(kBulkInputFormatValues);
+constexpr ShapeMember kInputS3ConfigurationMembers[] = {{"InputCompressionType", &kInputCompressionType},
+                                                        {"InputFormat", &kBulkInputFormat, true},
+                                                        {"S3Bucket", &kAnyString, true},
+                                                        {"S3BucketOwner", &kAnyString},
+                                                        {"S3KeyPrefix", &kAnyString}};
+constexpr Shape kInputS3Configuration = Structure(kInputS3ConfigurationMembers);
+constexpr std::string_view kBulkOutputTypeValues[] = {"ERROR", "CONDITION_CHECK_FAILURE"};
+constexpr Shape kBulkOutputType = OneOf(kBulkOutputTypeValues);
+constexpr Shape kBulkOutputTypeList{.kind = ShapeKind::kList, .element = &kBulkOutputType};
+constexpr ShapeMember kOutputS3ConfigurationMembers[] = {{"OutputType", &kBulkOutputTypeList, true},
+                                                         {"S3Bucket", &kAnyString},
+                                                         {"S3BucketOwner", &kAnyString},
+                                                         {"S3KeyPrefix", &kAnyString},
+                                                         {"S3SseAlgorithm", &kBucketEncryption},
+                                                         {"S3SseKmsKeyId", &kBucketKeyId}};
+constexpr Shape kOutputS3Configuration = Structure(kOutputS3ConfigurationMembers);
+constexpr Shape kBulkWriteUnits{.kind = ShapeKind::kLong, .min = 1'024};
+constexpr std::string_view kBulkPerformanceTierValues[] = {"STANDARD", "ACCELERATED"};
+constexpr Shape kBulkPerformanceTier = OneOf(kBulkPerformanceTierValues);
+constexpr ShapeMember kStartBulkPutItemsInputMembers[] = {
+    {"ClientToken", &kAnyString},
+    {"InputS3Configuration", &kInputS3Configuration, true},
+    {"MaxWriteRequestUnits", &kBulkWriteUnits},
+    {"OutputS3Configuration", &kOutputS3Configuration, true},
+    {"PerformanceTier", &kBulkPerformanceTier},
+    {"TableName", &kTableArn, true}};
+constexpr Shape kBulkOperationArn = Text(37, 1024);
+constexpr ShapeMember kDescribeBulkOperationInputMembers[] = {{"BulkOperationArn", &kBulkOperationArn, true}};
+constexpr ShapeMember kCancelBulkOperationInputMembers[] = {{"BulkOperationArn", &kBulkOperationArn, true}};
+constexpr Shape kBulkNextToken = Text(1, 1024);
+constexpr ShapeMember kListBulkOperationsInputMembers[] = {{"MaxResults", &kUpTo25},
+                                                           {"NextToken", &kBulkNextToken}};
+
 // ---- features that are not offered: the requests that ask whether they are on
 
 constexpr ShapeMember kDescribeContributorInsightsInputMembers[] = {{"IndexName", &kIndexName},
@@ -631,6 +668,10 @@ constexpr Shape kListExportsInput = Structure(kListExportsInputMembers);
 constexpr Shape kImportTableInput = Structure(kImportTableInputMembers);
 constexpr Shape kDescribeImportInput = Structure(kDescribeImportInputMembers);
 constexpr Shape kListImportsInput = Structure(kListImportsInputMembers);
+constexpr Shape kStartBulkPutItemsInput = Structure(kStartBulkPutItemsInputMembers);
+constexpr Shape kDescribeBulkOperationInput = Structure(kDescribeBulkOperationInputMembers);
+constexpr Shape kListBulkOperationsInput = Structure(kListBulkOperationsInputMembers);
+constexpr Shape kCancelBulkOperationInput = Structure(kCancelBulkOperationInputMembers);
 constexpr Shape kDescribeContributorInsightsInput = Structure(kDescribeContributorInsightsInputMembers);
 constexpr Shape kListContributorInsightsInput = Structure(kListContributorInsightsInputMembers);
 constexpr Shape kDescribeKinesisStreamingDestinationInput =

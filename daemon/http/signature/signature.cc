@@ -1,25 +1,18 @@
 #include "daemon/http/signature/signature.h"
 
-#include <openssl/core_names.h>
-#include <openssl/evp.h>
-#include <openssl/params.h>
-
 #include <algorithm>
-#include <memory>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "daemon/http/message/absl_view.h"
-#include "storage/base/check.h"
 
 namespace itemdb::http {
 namespace {
 
-constexpr std::string_view kAlgorithm = "AWS4-HMAC-SHA256";
-constexpr std::string_view kScopeEnd = "aws4_request";
+using common::kScopeEnd;
+constexpr std::string_view kAlgorithm = common::kSignatureAlgorithm;
 // Bounds the time to sign: for each signed header all headers are searched.
 constexpr size_t kMaxSignedHeaders = 100;
 constexpr size_t kTimeBytes = sizeof("20261122T010203Z") - 1;
@@ -35,24 +28,6 @@ std::vector<std::string_view> Split(std::string_view text, char separator) {
     if (end == std::string_view::npos) return parts;
     text.remove_prefix(end + 1);
   }
-}
-
-// Algorithms are fetched once; otherwise OpenSSL would look them up by name for each request.
-EVP_MD* Sha256Algorithm() {
-  static EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
-  return algorithm;
-}
-EVP_MAC* HmacAlgorithm() {
-  static EVP_MAC* const algorithm = EVP_MAC_fetch(nullptr, "HMAC", nullptr);
-  return algorithm;
-}
-
-std::string Hex(const Sha256& bytes) {
-  return absl::BytesToHexString({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-}
-
-std::string_view Bytes(const Sha256& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 AuthError Incomplete(std::string message) { return {"IncompleteSignatureException", std::move(message)}; }
@@ -181,31 +156,6 @@ bool IsPresigned(const HttpHead& head) {
 
 }  // namespace
 
-Sha256 HashOf(std::string_view bytes) {
-  Sha256 hash = {};
-  unsigned length = 0;
-  ITEMDB_CHECK(EVP_Digest(bytes.data(), bytes.size(), hash.data(), &length, Sha256Algorithm(), nullptr) == 1);
-  return hash;
-}
-
-Sha256 HmacOf(std::string_view key, std::string_view bytes) {
-  std::unique_ptr<EVP_MAC_CTX, decltype(&EVP_MAC_CTX_free)> context(EVP_MAC_CTX_new(HmacAlgorithm()),
-                                                                    &EVP_MAC_CTX_free);
-  char digest[] = "SHA256";
-  OSSL_PARAM parameters[] = {OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
-                             OSSL_PARAM_construct_end()};
-  Sha256 mac = {};
-  size_t length = 0;
-  // ITEMDB_CHECK, because a failure of OpenSSL must not let a wrong signature pass.
-  ITEMDB_CHECK(context != nullptr);
-  ITEMDB_CHECK(EVP_MAC_init(context.get(), reinterpret_cast<const unsigned char*>(key.data()), key.size(),
-                            parameters) == 1);
-  ITEMDB_CHECK(
-      EVP_MAC_update(context.get(), reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()) == 1);
-  ITEMDB_CHECK(EVP_MAC_final(context.get(), mac.data(), &length, mac.size()) == 1);
-  return mac;
-}
-
 std::optional<AuthError> ReadSignature(const HttpHead& head, Signature& signature) {
   // Otherwise a proxy could check one value and this daemon the other.
   std::optional<std::string_view> authorization;
@@ -270,10 +220,8 @@ std::optional<AuthError> ReadSignature(const HttpHead& head, Signature& signatur
 }
 
 Sha256 DeriveSigningKey(std::string_view secret, const Signature& signature) {
-  Sha256 key = HmacOf(absl::StrCat("AWS4", Absl(secret)), signature.date);
-  for (std::string_view part : {signature.region, signature.service, kScopeEnd})
-    key = HmacOf(Bytes(key), part);
-  return key;
+  return common::DeriveSigningKey(
+      secret, {.date = signature.date, .region = signature.region, .service = signature.service});
 }
 
 std::optional<std::string> Sign(const HttpHead& head, std::string_view body, const Signature& signature,
@@ -283,10 +231,8 @@ std::optional<std::string> Sign(const HttpHead& head, std::string_view body, con
   for (std::string_view name : signature.header_names) {
     if (!AppendHeader(head, name, request)) return std::nullopt;
   }
-  absl::StrAppend(&request, "\n", Absl(signature.signed_headers), "\n", Hex(HashOf(body)));
-  std::string to_sign = absl::StrCat(Absl(kAlgorithm), "\n", signature.time_text, "\n", Absl(signature.scope),
-                                     "\n", Hex(HashOf(request)));
-  return Hex(HmacOf(Bytes(signing_key), to_sign));
+  absl::StrAppend(&request, "\n", Absl(signature.signed_headers), "\n", common::Hex(HashOf(body)));
+  return common::SignCanonicalRequest(request, signature.time_text, signature.scope, signing_key);
 }
 
 }  // namespace itemdb::http

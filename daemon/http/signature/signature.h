@@ -5,13 +5,13 @@
 //                  SignedHeaders=host;x-amz-date;x-amz-target, Signature=<64 hex digits>
 #pragma once
 
-#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/time/time.h"
+#include "common/signature/sigv4.h"
 #include "daemon/http/message/http_request.h"
 
 namespace itemdb::http {
@@ -44,10 +44,9 @@ struct Signature {
 // Parses the header Authorization of `head`. An error says what is missing or malformed. Verifies nothing.
 std::optional<AuthError> ReadSignature(const HttpHead& head, Signature& signature);
 
-using Sha256 = std::array<unsigned char, 32>;
-
-Sha256 HashOf(std::string_view bytes);
-Sha256 HmacOf(std::string_view key, std::string_view bytes);
+using common::HashOf;
+using common::HmacOf;
+using common::Sha256;
 
 // The signing key for the day, region and service of `signature`.
 Sha256 DeriveSigningKey(std::string_view secret, const Signature& signature);

@@ -1,8 +1,10 @@
 // ImportTable, DescribeImport, ListImports on a database.
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -289,6 +291,31 @@ TEST_F(ImportsTest, AMissingBucketLeavesNoTable) {
   // The name is free.
   EXPECT_EQ(Import(Request("Table")).import_status(), v1::IMPORT_STATUS_COMPLETED);
   EXPECT_THAT(Contents("Table"), IsEmpty());
+}
+
+// An import does not go on without an object that it may not read: no item would tell what is missing.
+TEST_F(ImportsTest, AnObjectThatMayNotBeReadEndsTheImport) {
+  Write("a", Line("a", "1"));
+  Write("b", Line("b", "1"));
+  ASSERT_EQ(chmod(PathOf("a").c_str(), 0), 0);
+  const bool is_root = geteuid() == 0;
+  if (is_root) {
+    // Then nothing is forbidden; so the process becomes another user, who may use the database.
+    ASSERT_EQ(std::system(("chmod -R a+rwX " + directory_.path() + " && chmod 0 " + PathOf("a")).c_str()), 0);
+    ASSERT_EQ(seteuid(65534), 0);
+  }
+  const v1::ImportDescription import = Import(Request("Table"));
+  if (is_root) {
+    ASSERT_EQ(seteuid(0), 0);
+  }
+  EXPECT_EQ(import.failure_code(), "S3AccessDenied") << import.failure_message();
+  EXPECT_THAT(import.failure_message(), HasSubstr("cannot open the object a"));
+  EXPECT_FALSE(HasTable("Table"));
+  // A link in place of the bucket, as exports answer.
+  std::filesystem::create_symlink("bucket", directory_.path() + "/exports/link");
+  v1::ImportTableRequest link = Request("Table");
+  link.mutable_s3_bucket_source()->set_s3_bucket("link");
+  EXPECT_EQ(Import(link).failure_code(), "S3AccessDenied");
 }
 
 // IMP-15: the manifests of an export are bad lines.

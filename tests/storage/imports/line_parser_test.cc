@@ -182,6 +182,90 @@ TEST(CsvLines, AreItemsOrSayWhyNot) {
   for (const Row& row : rows) ExpectRow(*parser, row);
 }
 
+// A line of a bulk put, and what is read of it: the condition, names and values after the item.
+struct PutRow {
+  std::string line;
+  LineKind kind;
+  // "CONDITION|NAME=VALUE...|NAME=VALUE...", the values as DynamoDB's JSON; or a part of the reason.
+  std::string expected;
+};
+
+void ExpectPutRow(PutLineParser& parser, const PutRow& row) {
+  SCOPED_TRACE(row.line);
+  std::string padded = row.line;
+  padded.append(kLinePadding, '\0');
+  wire::WriteItemRequest put;
+  std::string reason;
+  const LineKind kind = parser.Parse(std::string_view(padded).substr(0, row.line.size()), &put, &reason);
+  EXPECT_EQ(static_cast<int>(kind), static_cast<int>(row.kind)) << reason;
+  if (kind != LineKind::kItem) {
+    EXPECT_THAT(reason, HasSubstr(row.expected));
+    return;
+  }
+  std::string shown = put.condition_expression() + "|";
+  for (const auto& name : put.expression_attribute_names()) shown += name.name() + "=" + name.value();
+  shown += "|";
+  for (const auto& value : put.expression_attribute_values()) {
+    shown += value.name() + "=";
+    if (!value.value().empty()) AppendJsonValue(ValueView(value.value()), &shown);
+  }
+  EXPECT_EQ(shown, row.expected);
+  EXPECT_TRUE(CanonicalizeItem(put.key_or_item()).ok());
+}
+
+// BLK-06.
+TEST(JsonLines, MayHaveTheConditionOfAPut) {
+  const auto parser = NewJsonPutParser();
+  const PutRow rows[] = {
+      {R"({"Item":{"pk":{"S":"a"}}})", LineKind::kItem, "||"},
+      {R"x({"ConditionExpression":"attribute_not_exists(pk)","Item":{"pk":{"S":"a"}}})x", LineKind::kItem,
+       "attribute_not_exists(pk)||"},
+      {R"({"Item":{},"ConditionExpression":"#n=:v","ExpressionAttributeNames":{"#n":"x"},)"
+       R"("ExpressionAttributeValues":{":v":{"L":[{"N":"1"}]}}})",
+       LineKind::kItem, R"(#n=:v|#n=x|:v={"L":[{"N":"1"}]})"},
+      // Storage refuses empty ones; here they must not be lost.
+      {R"({"Item":{},"ConditionExpression":"","ExpressionAttributeNames":{},"ExpressionAttributeValues":{}})",
+       LineKind::kItem, " |=|="},
+      {R"({"Item":{},"ConditionExpression":1})", LineKind::kBadItem, "ConditionExpression must be a string"},
+      {R"({"Item":{},"ExpressionAttributeNames":[]})", LineKind::kBadItem, "must be an object of strings"},
+      {R"({"Item":{},"ExpressionAttributeNames":{"#n":1}})", LineKind::kBadItem, "object of strings"},
+      {R"({"Item":{},"ExpressionAttributeValues":1})", LineKind::kBadItem, "object of attribute values"},
+      {R"({"Item":{},"ExpressionAttributeValues":{":v":{"S":1}}})", LineKind::kBadItem, "String"},
+      {R"({"Item":{},"UpdateExpression":""})", LineKind::kBadItem, "the member UpdateExpression is unknown"},
+      {R"({"Item":{},"ConditionExpression":"a","ConditionExpression":"b"})", LineKind::kBadItem,
+       "the line has the member ConditionExpression twice"},
+      {"", LineKind::kNothing, ""},
+      {R"({"ConditionExpression":"a"})", LineKind::kBadLine, "member Item"},
+      {"x", LineKind::kBadLine, "not valid JSON"},
+  };
+  for (const PutRow& row : rows) ExpectPutRow(*parser, row);
+}
+
+TEST(IonLines, MayHaveTheConditionOfAPut) {
+  const auto parser = NewIonPutParser();
+  const PutRow rows[] = {
+      {"{Item:{pk:\"a\"}}", LineKind::kItem, "||"},
+      {"$ion_1_0 {ConditionExpression:'attribute_not_exists(pk)',Item:{pk:\"a\"}}", LineKind::kItem,
+       "attribute_not_exists(pk)||"},
+      {"{Item:{},ConditionExpression:\"#n=:v\",ExpressionAttributeNames:{'#n':x},"
+       "ExpressionAttributeValues:{':v':[1.0]}}",
+       LineKind::kItem, R"(#n=:v|#n=x|:v={"L":[{"N":"1"}]})"},
+      {"{Item:{},ConditionExpression:\"\",ExpressionAttributeNames:{},ExpressionAttributeValues:{}}",
+       LineKind::kItem, " |=|="},
+      {"{Item:{},ConditionExpression:1}", LineKind::kBadItem, "ConditionExpression must be a string"},
+      {"{Item:{},ExpressionAttributeNames:[]}", LineKind::kBadItem, "must be a struct"},
+      {"{Item:{},ExpressionAttributeNames:{'#n':1}}", LineKind::kBadItem, "struct of strings"},
+      {"{Item:{},ExpressionAttributeValues:{':v':2026-01-01T}}", LineKind::kBadItem, ""},
+      {"{Item:{},UpdateExpression:\"\"}", LineKind::kBadItem, "the member UpdateExpression is unknown"},
+      {"{Item:{},ConditionExpression:\"a\",ConditionExpression:\"b\"}", LineKind::kBadItem,
+       "the line has the member ConditionExpression twice"},
+      {"", LineKind::kNothing, ""},
+      {"{ConditionExpression:\"a\"}", LineKind::kBadLine, "field Item"},
+      {"{Item:{},ConditionExpression:", LineKind::kBadLine, "not valid Ion"},
+  };
+  for (const PutRow& row : rows) ExpectPutRow(*parser, row);
+}
+
 TEST(CsvLines, AHeaderHasDistinctNames) {
   const Table table = CsvTable();
   EXPECT_TRUE(ParseCsvHeader("pk;\"a;b\"", ';', table).ok());

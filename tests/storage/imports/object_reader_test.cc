@@ -1,25 +1,19 @@
-// Objects of a bucket: which there are, their decompression, and their lines.
+// Objects of a bucket: their decompression, and their lines.
 #include "storage/imports/object_reader.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <random>
 
 #include "gmock/gmock.h"
 #include "storage/imports/line_chunks.h"
-#include "tests/support/temporary_directory.h"
 
 namespace itemdb::storage {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 std::string Gzip(const std::string& text) {
   z_stream stream{};
@@ -41,31 +35,28 @@ std::string Zstd(const std::string& text) {
   return out;
 }
 
+class ObjectInMemory final : public ReadableObject {
+ public:
+  explicit ObjectInMemory(std::string_view contents) : rest_(contents) {}
+
+  absl::StatusOr<size_t> Read(char* out, size_t size) override {
+    const size_t count = rest_.copy(out, size);
+    rest_.remove_prefix(count);
+    return count;
+  }
+
+ private:
+  std::string_view rest_;
+};
+
 class ObjectReaderTest : public ::testing::Test {
  protected:
-  void Write(const std::string& key, const std::string& contents) {
-    const std::filesystem::path path = directory_.path() + "/bucket/" + key;
-    std::filesystem::create_directories(path.parent_path());
-    std::ofstream(path, std::ios::binary) << contents;
-  }
-  std::vector<std::string> Keys(const std::string& prefix) {
-    const auto bucket = Bucket::Open(directory_.path(), "bucket");
-    EXPECT_TRUE(bucket.ok()) << bucket.status();
-    const auto objects = bucket->List(prefix, Cancellation());
-    EXPECT_TRUE(objects.ok()) << objects.status();
-    std::vector<std::string> keys;
-    for (const BucketObject& object : *objects) keys.push_back(object.key);
-    return keys;
-  }
-  // Reads a new object with these contents, in pieces of `piece` bytes.
+  // Reads an object with these contents, in pieces of `piece` bytes.
   absl::StatusOr<std::string> Read(const std::string& contents, v1::InputCompressionType compression,
                                    size_t piece = 1000) {
-    Write("object", contents);
-    const auto bucket = Bucket::Open(directory_.path(), "bucket");
-    const auto file = bucket->OpenObject({.key = "object"});
-    EXPECT_TRUE(file.ok()) << file.status();
+    ObjectInMemory object(contents);
     bytes_ = 0;
-    const auto reader = NewObjectReader(*file, compression, &bytes_);
+    const auto reader = NewObjectReader(object, compression, &bytes_);
     std::string text;
     for (std::string buffer(piece, '\0');;) {
       ITEMDB_ASSIGN_OR_RETURN(const size_t count, reader->Read(buffer.data(), buffer.size()));
@@ -75,10 +66,8 @@ class ObjectReaderTest : public ::testing::Test {
   }
   // The lines of `text`, or "!" and the error.
   std::vector<std::string> Lines(const std::string& text, LineEnds ends, size_t chunk_bytes) {
-    Write("object", text);
-    const auto bucket = Bucket::Open(directory_.path(), "bucket");
-    const auto file = bucket->OpenObject({.key = "object"});
-    const auto reader = NewObjectReader(*file, v1::INPUT_COMPRESSION_TYPE_NONE, &bytes_);
+    ObjectInMemory object(text);
+    const auto reader = NewObjectReader(object, v1::INPUT_COMPRESSION_TYPE_NONE, &bytes_);
     LineChunks chunks(*reader, ends, chunk_bytes);
     std::vector<std::string> lines;
     for (LineChunk chunk;;) {
@@ -93,41 +82,8 @@ class ObjectReaderTest : public ::testing::Test {
     }
   }
 
-  testing::TemporaryDirectory directory_;
   std::atomic<int64_t> bytes_ = 0;
 };
-
-// IMP-10.
-TEST_F(ObjectReaderTest, ListsObjectsByTheirPrefix) {
-  for (const char* key : {"data/1", "data2/x", "data.bak", "dat", "other", "data/deep/er/2"}) Write(key, "x");
-  Write("data/empty", "");
-  EXPECT_THAT(Keys("data"), ElementsAre("data.bak", "data/1", "data/deep/er/2", "data2/x"));
-  EXPECT_THAT(Keys("data/1"), ElementsAre("data/1"));
-  EXPECT_THAT(Keys("data/deep/"), ElementsAre("data/deep/er/2"));
-  EXPECT_THAT(Keys(""), ElementsAre("dat", "data.bak", "data/1", "data/deep/er/2", "data2/x", "other"));
-  EXPECT_THAT(Keys("../bucket/data"), IsEmpty());
-  EXPECT_THAT(Keys("/"), IsEmpty());
-}
-
-// Neither links in the bucket nor names with dots lead out of it.
-TEST_F(ObjectReaderTest, NothingOutsideOfTheBucketIsRead) {
-  Write("folder/inside", "x");
-  std::filesystem::create_directories(directory_.path() + "/secret");
-  std::ofstream(directory_.path() + "/secret/file") << "x";
-  std::filesystem::create_symlink(directory_.path() + "/secret", directory_.path() + "/bucket/link");
-  std::filesystem::create_symlink(directory_.path() + "/secret/file",
-                                  directory_.path() + "/bucket/linked_file");
-  std::filesystem::create_symlink(directory_.path() + "/secret", directory_.path() + "/linked-bucket");
-  ASSERT_EQ(mkfifo((directory_.path() + "/bucket/pipe").c_str(), 0600), 0);
-  EXPECT_THAT(Keys(""), ElementsAre("folder/inside"));
-  const auto bucket = Bucket::Open(directory_.path(), "bucket");
-  for (const char* key : {"link/file", "linked_file", "../secret/file", "pipe"})
-    EXPECT_FALSE(bucket->OpenObject({.key = key}).ok()) << key;
-  for (const char* name : {"linked-bucket", "missing", "..", ".", "", "bucket/folder", "bucket/object"}) {
-    const absl::Status status = Bucket::Open(directory_.path(), name).status();
-    EXPECT_EQ(ReasonOf(status), kReasonNoSuchBucket) << name << ": " << status;
-  }
-}
 
 TEST_F(ObjectReaderTest, ReadsAllCompressions) {
   std::mt19937 random(7);

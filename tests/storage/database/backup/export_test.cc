@@ -11,6 +11,7 @@
 
 #include "absl/time/clock.h"
 #include "storage/base/table_arn.h"
+#include "tests/s3/s3_process.h"
 #include "tests/storage/database/backup/table_backup_fixture.h"
 #include "tests/storage/values/random_item.h"
 #include "tests/support/files.h"
@@ -123,11 +124,39 @@ class ExportTest : public TableBackupTest {
     }
     return lines;
   }
+  // Imports the data of an export as a new table, and returns how that ended.
+  v1::ImportDescription ImportOf(const v1::ExportDescription& made, const std::string& table) {
+    v1::ImportTableRequest import;
+    import.mutable_s3_bucket_source()->set_s3_bucket("bucket");
+    const std::string& manifest = made.export_manifest();
+    import.mutable_s3_bucket_source()->set_s3_key_prefix(manifest.substr(0, manifest.rfind('/')) + "/data/");
+    const bool ion = made.request().export_format() == v1::EXPORT_FORMAT_ION;
+    import.set_input_format(ion ? v1::INPUT_FORMAT_ION : v1::INPUT_FORMAT_DYNAMODB_JSON);
+    import.set_input_compression_type(v1::INPUT_COMPRESSION_TYPE_GZIP);
+    *import.mutable_table_creation_parameters() = TableRequest(table);
+    const auto begun =
+        Await<v1::ImportTableReply>([&](auto done) { database().ImportTable(import, std::move(done)); });
+    EXPECT_TRUE(begun.ok()) << begun.status();
+    if (!begun.ok()) return {};
+    v1::DescribeImportRequest describe;
+    describe.set_import_arn(begun->import().import_arn());
+    const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+    while (true) {
+      const auto described = database().DescribeImport(describe);
+      EXPECT_TRUE(described.ok()) << described.status();
+      if (!described.ok()) return {};
+      if (described->import().import_status() != v1::IMPORT_STATUS_IN_PROGRESS ||
+          std::chrono::steady_clock::now() > until)
+        return described->import();
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  }
   static std::string IdOf(const v1::ExportDescription& description) {
     return description.export_arn().substr(description.export_arn().rfind('/') + 1);
   }
 
-  const std::string exports_ = directory_.path() + "/exports";
+  // Where the buckets are folders.
+  std::string exports_ = directory_.path() + "/exports";
 };
 
 TEST_F(ExportTest,
@@ -603,29 +632,72 @@ TEST_F(ExportTest, IsImportedAsTheSameItems) {  // IMP-15, XPT-43, XPT-46
     request.set_export_format(ion ? v1::EXPORT_FORMAT_ION : v1::EXPORT_FORMAT_DYNAMODB_JSON);
     const v1::ExportDescription made = Make(request);
     ASSERT_EQ(made.export_status(), v1::EXPORT_STATUS_COMPLETED) << made.failure_message();
-    v1::ImportTableRequest import;
-    import.mutable_s3_bucket_source()->set_s3_bucket("bucket");
-    const std::string& manifest = made.export_manifest();
-    import.mutable_s3_bucket_source()->set_s3_key_prefix(manifest.substr(0, manifest.rfind('/')) + "/data/");
-    import.set_input_format(ion ? v1::INPUT_FORMAT_ION : v1::INPUT_FORMAT_DYNAMODB_JSON);
-    import.set_input_compression_type(v1::INPUT_COMPRESSION_TYPE_GZIP);
-    *import.mutable_table_creation_parameters() = TableRequest(ion ? "FromIon" : "FromJson");
-    const auto begun =
-        Await<v1::ImportTableReply>([&](auto done) { database().ImportTable(import, std::move(done)); });
-    ASSERT_TRUE(begun.ok()) << begun.status();
-    v1::DescribeImportRequest describe;
-    describe.set_import_arn(begun->import().import_arn());
-    v1::ImportDescription imported;
-    do {
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-      const auto described = database().DescribeImport(describe);
-      ASSERT_TRUE(described.ok()) << described.status();
-      imported = described->import();
-    } while (imported.import_status() == v1::IMPORT_STATUS_IN_PROGRESS);
+    const v1::ImportDescription imported = ImportOf(made, ion ? "FromIon" : "FromJson");
     EXPECT_EQ(imported.import_status(), v1::IMPORT_STATUS_COMPLETED) << imported.failure_message();
     EXPECT_THAT(ScanAll(*database_, ScanRequest(ion ? "FromIon" : "FromJson")),
                 ::testing::UnorderedElementsAreArray(items));
   }
+}
+
+// The same at an S3 endpoint.
+class S3ExportTest : public IncrementalExportTest {
+ protected:
+  S3ExportTest() {
+    exports_ = server_.directory() + "/buckets";
+    server_.MakeBucket("bucket");
+  }
+  DatabaseOptions Options() const override {
+    DatabaseOptions options = IncrementalExportTest::Options();
+    options.export_directory.clear();
+    options.s3.endpoint = "http://" + server_.address();
+    options.s3.region = kS3Region;
+    options.s3.credentials = [] {
+      return S3Credentials{.key_id = kS3KeyId, .secret = kS3Secret, .session_token = ""};
+    };
+    options.s3.retry_pause = std::chrono::milliseconds(1);
+    return options;
+  }
+
+  S3Process server_;
+};
+
+TEST_F(S3ExportTest, FullAndIncrementalExports) {
+  const int64_t from_ms = WriteBeforeAndAfter();
+  const std::vector<std::string> items = ScanAll(*database_, ScanRequest("Things"));
+  // Each kind of request fails now and then.
+  server_.SetFaults(R"([{"method": "PUT", "skip": 2, "times": 2, "action": "503", "code": "SlowDown"},
+                        {"method": "GET", "times": 2, "action": "cut"}, {"method": "DELETE", "times": 1, "action": "500"}])");
+  const v1::ExportDescription full = Make(Request());
+  EXPECT_THAT(LinesOf(full), SizeIs(items.size()));
+  const v1::ExportDescription changes = Make(Changes(from_ms));
+  EXPECT_THAT(LinesOf(changes), SizeIs(5));
+  EXPECT_EQ(changes.item_count(), 5);
+  server_.SetFaults(R"([{"method": "GET", "times": 3, "action": "half"}])");
+  const v1::ImportDescription imported = ImportOf(full, "Imported");
+  EXPECT_EQ(imported.import_status(), v1::IMPORT_STATUS_COMPLETED) << imported.failure_message();
+  EXPECT_THAT(ScanAll(*database_, ScanRequest("Imported")), ::testing::UnorderedElementsAreArray(items));
+}
+
+TEST_F(S3ExportTest, FailuresEndExportsAndImports) {  // XPT-12, IMP-09
+  Put("p", "1");
+  const v1::ExportDescription made = Make(Request());
+  ASSERT_EQ(made.export_status(), v1::EXPORT_STATUS_COMPLETED) << made.failure_message();
+  // An import does not go on without an object that cannot be read.
+  server_.SetFaults(R"([{"method": "GET", "target": "/data/", "action": "500"}])");
+  v1::ImportDescription imported = ImportOf(made, "Imported");
+  EXPECT_EQ(imported.failure_code(), "InternalServerError");
+  EXPECT_THAT(imported.failure_message(), HasSubstr("S3 answers 500"));
+  EXPECT_EQ(imported.error_count(), 0);
+  server_.SetFaults(R"([{"method": "GET", "target": "/data/", "action": "403", "code": "AccessDenied"}])");
+  EXPECT_EQ(ImportOf(made, "Imported").failure_code(), "S3AccessDenied");
+  server_.SetFaults(R"([{"method": "PUT", "action": "403", "code": "AccessDenied"}])");
+  EXPECT_EQ(Make(Request()).failure_code(), "S3AccessDenied");
+  server_.SetFaults("[]");
+  v1::ExportTableToPointInTimeRequest request = Request();
+  request.set_s3_bucket("missing");
+  EXPECT_EQ(Make(request).failure_code(), "S3NoSuchBucket");
+  // The name is free.
+  EXPECT_EQ(ImportOf(made, "Imported").import_status(), v1::IMPORT_STATUS_COMPLETED);
 }
 
 }  // namespace

@@ -2,17 +2,16 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <memory>
-#include <random>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "gmock/gmock.h"
-#include "tests/storage/database/requests.h"
+#include "tests/storage/database/standby/standby_fixture.h"
 #include "tests/support/live_index.h"
 #include "tests/support/repetitions.h"
-#include "tests/support/temporary_directory.h"
 
 namespace itemdb::testing {
 namespace {
@@ -22,109 +21,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-class StandbyTest : public ::testing::Test {
- protected:
-  StandbyTest() { primary_ = std::make_unique<TestDatabase>(PrimaryOptions()); }
-
-  DatabaseOptions PrimaryOptions() const {
-    DatabaseOptions options = TestDatabase::DefaultOptions(directory_.path() + "/primary");
-    options.backup_directory = backups_;
-    options.archive_directory = archive_;
-    options.archive_interval = std::chrono::milliseconds(5);
-    return options;
-  }
-  DatabaseOptions StandbyOptions(const std::string& name = "standby") const {
-    DatabaseOptions options = TestDatabase::DefaultOptions(directory_.path() + "/" + name);
-    options.standby_archive = archive_;
-    options.standby_backups = backups_;
-    options.standby_interval = std::chrono::milliseconds(5);
-    return options;
-  }
-  void StartStandby() {
-    AwaitArchive();
-    standby_ = std::make_unique<TestDatabase>(StandbyOptions());
-  }
-  void AwaitArchive() {
-    const uint64_t last = (*primary_)->GetStatus().change_sequence();
-    for (int i = 0; i < 3000; ++i) {
-      const v1::ArchiveStatus status = (*primary_)->GetStatus().archive();
-      if (status.change_sequence() >= last && status.oldest_time_us() != 0 && !status.needs_backup()) return;
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    FAIL() << (*primary_)->GetStatus().archive().DebugString();
-  }
-  // Waits until the standby has every change that the primary has.
-  void AwaitStandby() {
-    const uint64_t last = (*primary_)->GetStatus().change_sequence();
-    for (int i = 0; i < 3000; ++i) {
-      const v1::GetStatusReply status = (*standby_)->GetStatus();
-      if (status.change_sequence() == last && !status.standby().needs_base()) return;
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    FAIL() << "the primary is at " << last << "\n" << (*standby_)->GetStatus().DebugString();
-  }
-  void CreateTable(const std::string& name = "Things") {
-    v1::CreateTableRequest table = TableRequest(name);
-    AddIndex(&table, "ByState", {"state:S"}, 1, v1::PROJECTION_TYPE_ALL);
-    AddLocalIndex(&table, "ByNumber", "number", v1::PROJECTION_TYPE_KEYS_ONLY);
-    primary_->CreateTable(table);
-  }
-  static absl::StatusOr<wire::WriteItemReply> Put(TestDatabase& database, const std::string& pk, int number) {
-    return database.Put("Things", {{"pk", S(pk)},
-                                   {"sk", S(std::to_string(number))},
-                                   {"number", S(std::to_string(number * 7 % 100))},
-                                   {"state", S(number % 2 == 0 ? "even" : "odd")}});
-  }
-  // Writes of all kinds to the primary.
-  void Write(int operations, uint64_t seed) {
-    std::mt19937_64 random(seed);
-    for (int i = 0; i < operations; ++i) {
-      const std::string pk = "p" + std::to_string(random() % 3);
-      const int number = static_cast<int>(random() % 20);
-      if (random() % 4 == 0) {
-        ASSERT_TRUE(primary_->Delete("Things", {{"pk", S(pk)}, {"sk", S(std::to_string(number))}}).ok());
-      } else if (random() % 4 == 0) {
-        wire::TransactWriteItemsRequest transaction;
-        for (int action = 0; action < 3; ++action) {
-          *transaction.add_transact_items()->mutable_put() =
-              WriteRequest("Things", {{"pk", S(pk)}, {"sk", S(std::to_string(100 + number * 3 + action))}});
-        }
-        transaction.set_client_request_token("token " + std::to_string(random()));
-        ASSERT_TRUE(primary_->Transact(transaction).ok());
-      } else {
-        ASSERT_TRUE(Put(*primary_, pk, number).ok());
-      }
-    }
-  }
-  // Items, entries and the change log are those of the primary.
-  void ExpectEqual(const std::vector<std::string>& indexes = {"ByState", "ByNumber"}) {
-    EXPECT_EQ(ScanAll(*standby_, ScanRequest("Things")), ScanAll(*primary_, ScanRequest("Things")));
-    for (const std::string& index : indexes) {
-      wire::PageRequest scan = ScanRequest("Things");
-      scan.set_index_name(index);
-      EXPECT_EQ(ScanAll(*standby_, scan), ScanAll(*primary_, scan)) << index;
-    }
-    const std::vector<v1::ChangeRecord> changes = Changes(*primary_);
-    const std::vector<v1::ChangeRecord> followed = Changes(*standby_);
-    ASSERT_EQ(followed.size(), changes.size());
-    for (size_t i = 0; i < changes.size(); ++i)
-      EXPECT_EQ(followed[i].SerializeAsString(), changes[i].SerializeAsString());
-    EXPECT_EQ(Describe(*standby_, "Things").item_count(), Describe(*primary_, "Things").item_count());
-    standby_->CheckIsClean();
-  }
-  absl::StatusOr<v1::PromoteReply> Promote(bool force = false) {
-    v1::PromoteRequest request;
-    request.set_force(force);
-    return Await<v1::PromoteReply>([&](auto done) { (*standby_)->Promote(request, std::move(done)); });
-  }
-
-  TemporaryDirectory directory_;
-  const std::string backups_ = directory_.path() + "/backups";
-  const std::string archive_ = directory_.path() + "/archive";
-  std::unique_ptr<TestDatabase> primary_;
-  std::unique_ptr<TestDatabase> standby_;
-};
 
 TEST_F(StandbyTest, HasWhatThePrimaryHas) {
   CreateTable();
@@ -262,6 +158,56 @@ TEST_F(StandbyTest, TakesNoWritesUntilItIsPromoted) {
   EXPECT_TRUE(itemdb::testing::CreateTable(*standby_, TableRequest("More")).ok());
   EXPECT_EQ((*standby_)->GetStatus().writes_refused(), "");
   EXPECT_FALSE((*standby_)->GetStatus().has_standby());
+}
+
+// BLK-11: a standby begins no bulk put, and goes on with none: the files are the primary's.
+TEST_F(StandbyTest, ABulkPutOfThePrimaryEndsWithThePromotion) {
+  CreateTable();
+  const std::string bucket = directory_.path() + "/primary/exports/bucket";
+  fs::create_directories(bucket);
+  std::ofstream file(bucket + "/data");
+  for (int i = 0; i < 100'000; ++i) file << R"({"Item":{"pk":{"S":"a"},"sk":{"S":")" << i << "\"}}}\n";
+  file.close();
+  v1::StartBulkPutItemsRequest request;
+  request.set_table_name("Things");
+  request.mutable_input()->set_s3_bucket("bucket");
+  request.mutable_input()->set_input_format(v1::INPUT_FORMAT_DYNAMODB_JSON);
+  request.mutable_output()->add_output_type(v1::BULK_OUTPUT_TYPE_ERROR);
+  request.set_max_write_request_units(1'024);
+  const auto start = [&](TestDatabase& database) {
+    return Await<v1::StartBulkPutItemsReply>(
+        [&](auto done) { database->StartBulkPutItems(request, std::move(done)); });
+  };
+  const auto begun = start(*primary_);
+  ASSERT_TRUE(begun.ok()) << begun.status();
+  v1::DescribeBulkOperationRequest describe;
+  describe.set_bulk_operation_arn(begun->description().bulk_operation_arn());
+  for (int i = 0; i < 3000; ++i) {
+    if ((*primary_)->DescribeBulkOperation(describe)->description().written_item_count() > 0) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  StartStandby();
+  EXPECT_EQ(ReasonOf(start(*standby_).status()), kReasonStandby);
+  v1::CancelBulkOperationRequest cancel;
+  cancel.set_bulk_operation_arn(describe.bulk_operation_arn());
+  EXPECT_EQ(ReasonOf(Await<v1::CancelBulkOperationReply>([&](auto done) {
+                       (*standby_)->CancelBulkOperation(cancel, std::move(done));
+                     }).status()),
+            kReasonStandby);
+  primary_->Close();
+  const auto promoted = Promote();
+  ASSERT_TRUE(promoted.ok()) << promoted.status();
+  v1::BulkOperationDescription ended;
+  for (int i = 0; i < 3000; ++i) {
+    ended = (*standby_)->DescribeBulkOperation(describe)->description();
+    if (ended.bulk_operation_status() != v1::BULK_OPERATION_STATUS_IN_PROGRESS) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(ended.bulk_operation_status(), v1::BULK_OPERATION_STATUS_FAILED);
+  EXPECT_THAT(ended.failure_message(), HasSubstr("promoted"));
+  EXPECT_GT(ended.written_item_count(), 0);
+  EXPECT_THAT(ScanAll(*standby_, ScanRequest("Things")), SizeIs(ended.written_item_count()));
+  standby_->CheckIsClean();
 }
 
 TEST_F(StandbyTest, APromotionLosesNothingOfARunningPrimaryWhichThenTakesNoWrites) {

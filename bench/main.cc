@@ -11,6 +11,7 @@
 #include "bench/ordering_cost.h"
 #include "bench/reclaim.h"
 #include "bench/session.h"
+#include "bench/standby.h"
 #include "bench/start.h"
 #include "bench/tables.h"
 #include "bench/throughput.h"
@@ -217,6 +218,11 @@ absl::Status RunCommand(const std::string& command, const Options& options) {
                                                 .rounds = options.rounds,
                                                 .seconds = options.seconds}));
   }
+  if (all || command == "standby") {
+    ITEMDB_RETURN_IF_ERROR(RunStandby(session, {.callers = options.callers.empty() ? 16 : options.callers[0],
+                                                .seconds = options.seconds,
+                                                .rounds = options.rounds}));
+  }
   if (all || command == "order") {
     ITEMDB_RETURN_IF_ERROR(RunOrderingCost(session, {.writes = options.writes, .rounds = options.rounds}));
   }
@@ -241,6 +247,7 @@ int Main(int argc, char** argv) {
   app.add_subcommand("live", "Backfill of an index on a live table, its check, a watch; writes meanwhile");
   app.add_subcommand("reclaim", "Time to reclaim the space of a deleted table, and puts meanwhile");
   app.add_subcommand("watches", "Puts with and without idle watches of other tables");
+  app.add_subcommand("standby", "Puts with an archive and a standby, and the time of a promotion");
   app.add_subcommand("order", "CPU time of each step of a put, on one thread");
   // Hidden commands: this program starts itself with them as a contender.
   CLI::App* echo = app.add_subcommand("echo-server", "")->group("");

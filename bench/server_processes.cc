@@ -33,8 +33,9 @@ absl::StatusOr<ServerProcess> StartGrpc(const std::string& program, const std::v
   ITEMDB_ASSIGN_OR_RETURN(auto addresses, server.process->AwaitAddresses(address_file));
   grpc::ChannelArguments channel_arguments;
   channel_arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  server.address = addresses.grpc.at(0);
   server.channel =
-      grpc::CreateCustomChannel(addresses.grpc.at(0), grpc::InsecureChannelCredentials(), channel_arguments);
+      grpc::CreateCustomChannel(server.address, grpc::InsecureChannelCredentials(), channel_arguments);
   return server;
 }
 
@@ -70,6 +71,16 @@ absl::StatusOr<ServerProcess> StartItemdProcess(const std::string& directory, bo
       {"--data-dir", directory, "--listen", ListenAddress(directory, unix_socket), "--address-file",
        address_file, "--durability", durable ? "durable" : "relaxed", "--log-level", "warn"},
       address_file);
+}
+
+absl::StatusOr<ServerProcess> StartItemdWith(const std::string& directory,
+                                             const std::vector<std::string>& arguments) {
+  const std::string address_file = directory + ".address";
+  std::vector<std::string> all = {
+      "--data-dir",     directory,    "--listen",    ListenAddress(directory, false),
+      "--address-file", address_file, "--log-level", "error"};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return StartGrpc("itemd", all, address_file);
 }
 
 absl::StatusOr<ServerProcess> StartEchoProcess(const std::string& directory, bool unix_socket) {

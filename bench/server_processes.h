@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "storage/base/status.h"
 #include "tests/processes/child_process.h"
@@ -24,11 +25,16 @@ struct ServerProcess {
   OwnedProcess process;
   // Not connected yet. Does not share its connection with other channels.
   std::shared_ptr<grpc::Channel> channel;
+  // "127.0.0.1:7420" or "unix:/PATH".
+  std::string address = {};
 };
 
 // Starts itemd on `directory`, which may be empty or missing, and returns once it serves. The address file is
 // `directory`.address; the socket, if `unix_socket` is true, is `directory`.sock.
 absl::StatusOr<ServerProcess> StartItemdProcess(const std::string& directory, bool durable, bool unix_socket);
+// The same, durable, on a port of 127.0.0.1, with more arguments.
+absl::StatusOr<ServerProcess> StartItemdWith(const std::string& directory,
+                                             const std::vector<std::string>& arguments);
 // The same for the echo server. It uses `directory` only for these two names.
 absl::StatusOr<ServerProcess> StartEchoProcess(const std::string& directory, bool unix_socket);
 

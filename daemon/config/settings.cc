@@ -244,7 +244,7 @@ const std::vector<Setting>& Settings() {
       {"s3-credentials-file", &Options::s3_credentials_file, "FILE", "",
        "Credentials for --s3-endpoint, in the form of the AWS CLI's shared credentials: aws_access_key_id "
        "and "
-       "aws_secret_access_key in a profile [default]. Read again for every export and import"},
+       "aws_secret_access_key in a profile [default]. Read again for every request"},
       {"s3-ca-file", &Options::s3_ca_file, "FILE", "",
        "Certificates of authorities, PEM; one of them must have signed the certificate of --s3-endpoint. "
        "Without it: the authorities of the system"},

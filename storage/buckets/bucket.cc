@@ -10,6 +10,16 @@ constexpr size_t kMaxSegmentBytes = 247;
 
 }  // namespace
 
+bool HasPlainSegments(std::string_view key) {
+  while (true) {
+    const size_t end = key.find('/');
+    const std::string_view segment = key.substr(0, end);
+    if (segment.empty() || segment == "." || segment == "..") return false;
+    if (end == std::string_view::npos) return true;
+    key.remove_prefix(end + 1);
+  }
+}
+
 absl::Status CheckObjectKey(std::string_view key) {
   const auto fail = [&](const std::string& why) {
     return ValidationError("the key of an object is the path of a file in the bucket: " + why);
@@ -18,11 +28,10 @@ absl::Status CheckObjectKey(std::string_view key) {
     return fail("it must have at most " + std::to_string(kMaxObjectKeyBytes) + " bytes; it has " +
                 std::to_string(key.size()));
   if (key.find('\0') != std::string_view::npos) return fail("it must not have a zero byte");
+  if (!HasPlainSegments(key)) return fail("none of its segments may be empty, '.' or '..'");
   while (true) {
     const size_t end = key.find('/');
     const std::string_view segment = key.substr(0, end);
-    if (segment.empty() || segment == "." || segment == "..")
-      return fail("none of its segments may be empty, '.' or '..'");
     if (segment.size() > kMaxSegmentBytes)
       return fail("its segments must have at most " + std::to_string(kMaxSegmentBytes) + " bytes");
     if (end == std::string_view::npos) return absl::OkStatus();

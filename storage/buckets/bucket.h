@@ -31,6 +31,8 @@ inline constexpr std::string_view kReasonObjectChanged = "OBJECT_CHANGED";
 // INVALID_ARGUMENT: `key` is empty, longer than 1,024 bytes, has a zero byte, a segment longer than 247
 // bytes, or a segment that is empty, "." or "..".
 absl::Status CheckObjectKey(std::string_view key);
+// Whether none of its segments is empty, "." or "..": what a key needs to be read.
+bool HasPlainSegments(std::string_view key);
 
 // The failure code of an export or import that ended with `error` (XPT-12, IMP-09): "S3NoSuchBucket",
 // "S3AccessDenied", or `otherwise`.
@@ -86,8 +88,8 @@ class Bucket {
  public:
   virtual ~Bucket() = default;
 
-  // The objects whose keys begin with `prefix`, sorted by the bytes of their keys. RESOURCE_EXHAUSTED
-  // (LIMIT_EXCEEDED): there are more than `max_objects`.
+  // The objects whose keys begin with `prefix`, sorted by the bytes of their keys. Empty objects count
+  // nothing (IMP-10). RESOURCE_EXHAUSTED (LIMIT_EXCEEDED): there are more than `max_objects`.
   virtual absl::StatusOr<std::vector<BucketObject>> List(std::string_view prefix,
                                                          size_t max_objects) const = 0;
   // Opens a listed object for reading. OBJECT_CHANGED: it is not there any more, or it is another one.

@@ -261,7 +261,8 @@ absl::StatusOr<std::vector<BucketObject>> FolderBucket::List(std::string_view pr
                                                              size_t max_objects) const {
   std::vector<BucketObject> objects;
   const auto add = [&](FoundFile file) -> absl::Status {
-    if (file.key.size() > kMaxObjectKeyBytes || file.key.ends_with(kPartialEnd)) return absl::OkStatus();
+    if (file.key.size() > kMaxObjectKeyBytes || file.key.ends_with(kPartialEnd) || file.status.st_size == 0)
+      return absl::OkStatus();
     if (objects.size() >= max_objects) {
       return MakeError(absl::StatusCode::kResourceExhausted, kReasonLimitExceeded,
                        "the bucket has more than " + std::to_string(max_objects) +
@@ -279,7 +280,7 @@ absl::StatusOr<std::vector<BucketObject>> FolderBucket::List(std::string_view pr
 }
 
 absl::StatusOr<std::unique_ptr<ReadableObject>> FolderBucket::Open(const BucketObject& object) const {
-  if (!CheckObjectKey(object.key).ok()) return ObjectChangedError(object.key);
+  if (!HasPlainSegments(object.key)) return ObjectChangedError(object.key);
   std::string name;
   int error = 0;
   // What was listed as a file was replaced by something else.

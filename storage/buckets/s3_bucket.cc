@@ -388,7 +388,7 @@ absl::StatusOr<std::vector<BucketObject>> S3Bucket::List(std::string_view prefix
       std::string error;
       if (absl::ParseTime(absl::RFC3339_full, content.TextOf("LastModified"), &modified, &error))
         object.modified_ns = absl::ToUnixNanos(modified);
-      if (!object.key.starts_with(prefix)) continue;
+      if (!object.key.starts_with(prefix) || object.bytes == 0) continue;
       if (objects.size() >= max_objects) {
         return MakeError(absl::StatusCode::kResourceExhausted, kReasonLimitExceeded,
                          "the bucket has more than " + std::to_string(max_objects) +

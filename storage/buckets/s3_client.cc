@@ -68,10 +68,17 @@ absl::StatusOr<S3Reply> S3Client::Send(const S3Request& request) const {
 }
 
 absl::Status S3Client::SendOnce(const S3Request& request, HttpReply* reply) const {
+  absl::StatusOr<S3Credentials> credentials = options_.credentials();
+  {
+    MutexLock lock(mutex_);
+    if (credentials.ok()) credentials_ = *credentials;
+    // A file that is just being replaced.
+    if (!credentials.ok()) credentials = credentials_;
+  }
   const HttpCall call{
       .method = request.method,
       .url = endpoint_.url() + TargetOf(request),
-      .headers = SignedHeadersOf(request, endpoint_.host, options_.region, credentials_, absl::Now()),
+      .headers = SignedHeadersOf(request, endpoint_.host, options_.region, *credentials, absl::Now()),
       .body = request.body,
       .max_reply_bytes = kMaxS3ReplyBytes};
   const absl::Status sent = transfers_.Perform(call, reply);
@@ -88,6 +95,11 @@ absl::Status S3Client::SendOnce(const S3Request& request, HttpReply* reply) cons
 }
 
 absl::Status S3Client::ErrorOf(const S3Request& request, const HttpReply& reply) const {
+  std::string key_id;
+  {
+    MutexLock lock(mutex_);
+    key_id = credentials_.key_id;
+  }
   const absl::StatusOr<XmlElement> document = ParseXml(reply.body);
   const std::string code = document.ok() ? document->TextOf("Code") : "";
   const int status = reply.status;
@@ -110,17 +122,17 @@ absl::Status S3Client::ErrorOf(const S3Request& request, const HttpReply& reply)
   }
   if (code == "InvalidAccessKeyId") {
     return error(absl::StatusCode::kPermissionDenied, kReasonBucketAccessDenied,
-                 "the endpoint does not know the access key " + credentials_.key_id);
+                 "the endpoint does not know the access key " + key_id);
   }
   if (code == "SignatureDoesNotMatch") {
     return error(absl::StatusCode::kPermissionDenied, kReasonBucketAccessDenied,
-                 "the secret of the access key " + credentials_.key_id + " is wrong");
+                 "the secret of the access key " + key_id + " is wrong");
   }
   if (IsOneOf(code, {"ExpiredToken", "InvalidToken", "TokenRefreshRequired"})) {
     return error(absl::StatusCode::kPermissionDenied, kReasonBucketAccessDenied,
-                 "the session token of the access key " + credentials_.key_id + " is not valid any more");
+                 "the session token of the access key " + key_id + " is not valid any more");
   }
-  if (status == 507 || IsOneOf(code, {"QuotaExceeded", "XMinioStorageFull", "EntityTooLarge"}))
+  if (status == 507 || IsOneOf(code, {"QuotaExceeded", "XMinioStorageFull"}))
     return error(absl::StatusCode::kResourceExhausted, kReasonDiskFull);
   if (IsOneOf(code, {"SlowDown", "RequestTimeout", "InternalError", "ServiceUnavailable", "OperationAborted",
                      "BadDigest", "IncompleteBody"}) ||

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "storage/api/s3_options.h"
+#include "storage/base/mutex.h"
 #include "storage/base/s3_endpoint.h"
 #include "storage/buckets/http_transfers.h"
 #include "storage/buckets/s3_request.h"
@@ -41,7 +42,8 @@ struct S3Reply {
 // Thread-safe.
 class S3Client {
  public:
-  // `endpoint` is that of `options`. `cancellation` is borrowed.
+  // `endpoint` is that of `options`, whose credentials are asked for again with each request. `cancellation`
+  // is borrowed.
   S3Client(S3Options options, S3Endpoint endpoint, S3Credentials credentials,
            const Cancellation& cancellation);
 
@@ -64,7 +66,9 @@ class S3Client {
  private:
   const S3Options options_;
   const S3Endpoint endpoint_;
-  const S3Credentials credentials_;
+  // Of the last request: a session token is replaced while an operation runs.
+  mutable Mutex mutex_;
+  mutable S3Credentials credentials_ ABSL_GUARDED_BY(mutex_);
   const Cancellation& cancellation_;
   mutable HttpTransfers transfers_;
 };

@@ -157,11 +157,13 @@ absl::StatusOr<v1::StartBulkPutItemsReply> BulkPuts::Begin(v1::StartBulkPutItems
   stored.mutable_request()->set_client_token(description.client_token());
   *stored.mutable_description() = description;
   stored.set_database_id(engine_.database_id());
-  ITEMDB_RETURN_IF_ERROR(CommitAndWait(engine_, [&](CommitGroup& group) {
-                           PutBulkOperation(stored, group);
-                           return absl::OkStatus();
-                         }).status());
+  const absl::Status begun = CommitAndWait(engine_, [&](CommitGroup& group) {
+                               PutBulkOperation(stored, group);
+                               return absl::OkStatus();
+                             }).status();
+  // Also after an error: its outcome may be unknown.
   thread_.Wake();
+  ITEMDB_RETURN_IF_ERROR(begun);
   return reply;
 }
 
@@ -241,14 +243,15 @@ absl::StatusOr<v1::CancelBulkOperationReply> BulkPuts::Cancel(const v1::CancelBu
     id = BulkOperationIdOf(shown);
   }
   // The operation may end meanwhile. Then the record is left over, and has no meaning.
-  ITEMDB_RETURN_IF_ERROR(CommitAndWait(engine_,
-                                       [&](CommitGroup& group) {
-                                         PutBulkCancellation(id, group);
-                                         return absl::OkStatus();
-                                       },
-                                       {.when_full = WhenFull::kWait, .space = WriteSpace::kFrees})
-                             .status());
+  const absl::Status cancelled = CommitAndWait(engine_,
+                                               [&](CommitGroup& group) {
+                                                 PutBulkCancellation(id, group);
+                                                 return absl::OkStatus();
+                                               },
+                                               {.when_full = WhenFull::kWait, .space = WriteSpace::kFrees})
+                                     .status();
   thread_.Wake();
+  ITEMDB_RETURN_IF_ERROR(cancelled);
   reply.set_bulk_operation_status(v1::BULK_OPERATION_STATUS_CANCELLING);
   return reply;
 }
@@ -354,6 +357,8 @@ absl::StatusOr<std::optional<v1::StoredBulkOperation>> BulkPuts::FindNext() {
 }
 
 absl::Status BulkPuts::Make(const v1::StoredBulkOperation& stored) {
+  // Nothing is read for what cannot be put.
+  ITEMDB_RETURN_IF_ERROR(engine_.CheckWrites());
   const std::string id = BulkOperationIdOf(stored.description());
   if (!IsUnfinished(stored.description())) return DeleteWork(id);
   ITEMDB_ASSIGN_OR_RETURN(BulkOutcome outcome,
@@ -384,7 +389,8 @@ absl::Status BulkPuts::Finish(v1::StoredBulkOperation stored, BulkOutcome outcom
         cancellation_);
     ITEMDB_RETURN_IF_ERROR(cancellation_.Check());
     if (!written.ok() && !IsLastingReportError(written)) {
-      const bool may_pass = engine_.IsFailed() || ReasonOf(written) == kReasonDiskFull;
+      // A bucket that is full, unlike the disk of the data, does not hold up the other operations for long.
+      const bool may_pass = engine_.IsFailed() || !engine_.disk_space().CheckNow().ok();
       if (may_pass || ++report_attempts_ < kMaxReportAttempts) return written;
     }
     report_attempts_ = 0;

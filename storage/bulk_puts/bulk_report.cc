@@ -86,8 +86,9 @@ std::string Shortened(std::string_view reason) {
 }  // namespace
 
 std::string BulkReportsFolder(const v1::BulkPutOutput& output) {
-  const std::string& prefix = output.s3_key_prefix();
-  return (prefix.empty() ? "" : prefix + "/") + "AWSDynamoDB/bulk/";
+  std::string prefix = output.s3_key_prefix();
+  if (!prefix.empty() && prefix.back() != '/') prefix.push_back('/');
+  return prefix + "AWSDynamoDB/bulk/";
 }
 
 absl::Status CheckBulkReportPrefix(const v1::BulkPutOutput& output) {

@@ -18,6 +18,7 @@
 #include "storage/imports/object_reader.h"
 #include "storage/items/item_collections.h"
 #include "storage/values/item_size.h"
+#include "storage/values/utf8.h"
 
 namespace itemdb::storage {
 namespace {
@@ -82,6 +83,8 @@ class BulkRun {
 
   absl::Status RunToEnd() {
     if (settings_.operation.database_id() != engine_.database_id()) {
+      // The report is that of the database where it was begun.
+      progress_.set_listed(false);
       return End(
           FailedOutcome(MakeError(absl::StatusCode::kFailedPrecondition, kReasonUnavailable,
                                   "the database was restored from a backup that was made, or promoted, "
@@ -123,7 +126,6 @@ class BulkRun {
     absl::StatusOr<std::vector<BucketObject>> listed =
         bucket.List(request.input().s3_key_prefix(), kMaxImportObjects);
     if (!listed.ok()) return BucketFailed(listed.status());
-    std::erase_if(*listed, [](const BucketObject& object) { return object.bytes == 0; });
     if (request.input().s3_bucket() == request.output().s3_bucket()) {
       // Reports of earlier operations.
       std::erase_if(*listed, [folder = BulkReportsFolder(request.output())](const BucketObject& object) {
@@ -204,7 +206,7 @@ class BulkRun {
     const uint64_t done_lines = progress_.done_lines();
     LineChunk chunk;
     for (;;) {
-      ITEMDB_RETURN_IF_ERROR(settings_.cancellation.Check());
+      ITEMDB_RETURN_IF_ERROR(CheckGoesOn());
       const absl::StatusOr<bool> has_chunk = chunks.Next(&chunk);
       if (!has_chunk.ok()) return ReadFailed(chunks.next_line(), has_chunk.status());
       if (!*has_chunk) break;
@@ -352,7 +354,7 @@ std::string FailureCodeOfBulkPut(const absl::Status& error) {
 BulkOutcome FailedOutcome(const absl::Status& error) {
   return {.status = v1::BULK_OPERATION_STATUS_FAILED,
           .failure_code = FailureCodeOfBulkPut(error),
-          .failure_message = MessageOf(error)};
+          .failure_message = EscapedUtf8(MessageOf(error))};
 }
 
 absl::StatusOr<BulkOutcome> RunBulkPut(const BulkRunSettings& settings) { return BulkRun(settings).Run(); }

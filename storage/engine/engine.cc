@@ -308,14 +308,18 @@ absl::StatusOr<std::shared_ptr<const ReadView>> Engine::View() const {
 
 absl::Status Engine::Submit(std::unique_ptr<CommitUnit>& unit, WhenFull when_full, WriteSpace space,
                             WriteOrigin origin) {
-  if (origin == WriteOrigin::kClient && refuses_writes_.load(std::memory_order_acquire))
-    ITEMDB_RETURN_IF_ERROR(WriteRefusal());
-  if (options_.standby_acknowledge && archive() != nullptr && origin == WriteOrigin::kClient) {
-    ITEMDB_RETURN_IF_ERROR(archive()->acknowledgements().CheckStandby());
-    unit->waits_for_standby = true;
+  if (origin == WriteOrigin::kClient) {
+    ITEMDB_RETURN_IF_ERROR(CheckWrites());
+    unit->waits_for_standby = options_.standby_acknowledge;
   }
   ITEMDB_RETURN_IF_ERROR(disk_space_.CheckWrite(space));
   return pipeline_->Submit(unit, when_full);
+}
+
+absl::Status Engine::CheckWrites() const {
+  if (refuses_writes_.load(std::memory_order_acquire)) ITEMDB_RETURN_IF_ERROR(WriteRefusal());
+  if (!options_.standby_acknowledge || archive() == nullptr) return absl::OkStatus();
+  return archive()->acknowledgements().CheckStandby();
 }
 
 void Engine::RefuseWrites(absl::Status reason) {

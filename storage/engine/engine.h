@@ -68,6 +68,9 @@ class Engine {
   void RefuseWrites(absl::Status reason);
   // Why writes of clients are refused; OK if they are not. Thread-safe.
   absl::Status WriteRefusal() const;
+  // Whether a write of a client would be accepted now, but for the space that it takes: as WriteRefusal, and
+  // UNAVAILABLE without a standby that acknowledges. Thread-safe.
+  absl::Status CheckWrites() const;
   // A standby was promoted that has followed the archive: takes no more writes of clients, writes what was
   // committed to the archive, and tells the standby. May be called again. Blocks. Not on a thread of the
   // pipeline. Errors as BeginFence, and why the archive could not be finished.

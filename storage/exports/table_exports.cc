@@ -26,6 +26,7 @@
 #include "storage/exports/export_writer.h"
 #include "storage/loading/view_source.h"
 #include "storage/schema/continuous_backups.h"
+#include "storage/values/utf8.h"
 
 namespace itemdb::storage {
 namespace {
@@ -339,6 +340,8 @@ TableExports::Time TableExports::MakeExports() {
       return retry_at();
     }
     if (!next->has_value()) return Time::max();
+    // Nothing is written to a bucket for an export whose end cannot be recorded.
+    if (!engine_.CheckWrites().ok()) return retry_at();
     v1::StoredExport stored = **std::move(next);
     const std::string id = ExportIdOf(stored.description());
     const std::string arn = stored.description().export_arn();
@@ -356,10 +359,14 @@ TableExports::Time TableExports::MakeExports() {
       description->set_export_status(v1::EXPORT_STATUS_FAILED);
       description->set_end_time_ms(BackupClockMicros(engine_) / 1'000);
       description->set_failure_code(BucketFailureCode(made.status(), "UNKNOWN"));
-      description->set_failure_message(MessageOf(made.status()));
+      description->set_failure_message(EscapedUtf8(MessageOf(made.status())));
     }
     // The record replaces another one, so it takes no more space. On a full disk too the end must be told.
-    if (const absl::Status recorded = Record(stored, WriteSpace::kFrees); !recorded.ok()) return retry_at();
+    if (const absl::Status recorded = Record(stored, WriteSpace::kFrees); !recorded.ok()) {
+      // It may be recorded all the same, and then nobody asks for its view again.
+      if (absl::IsUnknown(recorded)) ReleaseView(id);
+      return retry_at();
+    }
     attempts_.erase(id);
     ReleaseView(id);
     if (made.ok()) {

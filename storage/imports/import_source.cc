@@ -257,10 +257,7 @@ class ImportReader {
                             OpenBucket(engine_.options(), source.s3_bucket(), cancellation_));
     ITEMDB_ASSIGN_OR_RETURN(const std::vector<BucketObject> objects,
                             bucket->List(source.s3_key_prefix(), kMaxImportObjects));
-    for (const BucketObject& object : objects) {
-      // IMP-10.
-      if (object.bytes > 0) ITEMDB_RETURN_IF_ERROR(ReadObject(*bucket, object));
-    }
+    for (const BucketObject& object : objects) ITEMDB_RETURN_IF_ERROR(ReadObject(*bucket, object));
     ITEMDB_RETURN_IF_ERROR(Drain(/*left=*/0));
     ITEMDB_RETURN_IF_ERROR(report_.Finish());
     return std::move(items_);

@@ -19,6 +19,7 @@
 #include "storage/schema/import_records.h"
 #include "storage/schema/restoring_tables.h"
 #include "storage/schema/table_changes.h"
+#include "storage/values/utf8.h"
 
 namespace itemdb::storage {
 namespace {
@@ -299,7 +300,7 @@ absl::StatusOr<std::function<void(CommitGroup& group)>> Imports::PrepareFailure(
   import->set_import_status(v1::IMPORT_STATUS_FAILED);
   import->set_end_time_ms(ImportClockMs(engine_));
   import->set_failure_code(BucketFailureCode(error, "InternalServerError"));
-  import->set_failure_message(MessageOf(error));
+  import->set_failure_message(EscapedUtf8(MessageOf(error)));
   return [import = *std::move(import)](CommitGroup& group) { PutImport(import, group); };
 }
 

@@ -18,6 +18,7 @@ namespace {
 constexpr int kMaxAttempts = 5;
 constexpr auto kRetryAfter = std::chrono::milliseconds(500);
 constexpr auto kRetryUnreadable = std::chrono::minutes(1);
+constexpr auto kRetryRefused = std::chrono::seconds(5);
 
 // Whether another attempt may succeed: the store or the file system was not available, or too many changes of
 // definitions waited.
@@ -218,6 +219,8 @@ TableRestores::Time TableRestores::RestoreAll() {
                                  MessageOf(tables.status()));
     return now + kRetryUnreadable;
   }
+  // Nothing is read for a table that cannot be made now.
+  if (!tables->empty() && !engine_.CheckWrites().ok()) return now + kRetryRefused;
   Time poll_at = Time::max();
   for (const v1::RestoringTable& table : *tables) {
     const std::string& name = table.definition().table_name();

@@ -48,4 +48,19 @@ bool IsValidUtf8(std::string_view text) {
   return true;
 }
 
+std::string EscapedUtf8(std::string_view text) {
+  if (IsValidUtf8(text)) return std::string(text);
+  std::string escaped;
+  for (const char c : text) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x80) {
+      escaped.push_back(c);
+    } else {
+      escaped.append("\\x").append({kDigits[byte >> 4], kDigits[byte & 15]});
+    }
+  }
+  return escaped;
+}
+
 }  // namespace itemdb::storage

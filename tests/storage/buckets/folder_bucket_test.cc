@@ -83,6 +83,17 @@ TEST_F(FolderBucketTest, ListsObjectsByTheirPrefix) {
   EXPECT_EQ(ReasonOf(OpenFolder()->List("data", 4).status()), kReasonLimitExceeded);
 }
 
+TEST_F(FolderBucketTest, ReadsNamesThatAreTooLongToBeWritten) {
+  const std::string key(250, 'n');
+  WriteFileOf(key, "contents");
+  WriteFileOf("empty", "");
+  EXPECT_EQ(Keys(""), std::vector<std::string>{key});
+  const auto object = OpenFolder()->Open(Listed(key));
+  ASSERT_TRUE(object.ok()) << object.status();
+  EXPECT_EQ(ReadAll(**object), "contents");
+  EXPECT_EQ(ReasonOf(OpenFolder()->Create(key).status()), kReasonValidation);
+}
+
 TEST_F(FolderBucketTest, AnObjectAppearsWhole) {
   const auto bucket = OpenFolder();
   auto object = bucket->Create("a/b/c");

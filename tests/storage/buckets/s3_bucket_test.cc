@@ -311,7 +311,10 @@ TEST_F(S3BucketTest, ErrorsOfTheStoreHaveTheirReasons) {
   server_.SetFaults(R"([{"action": "403", "code": "QuotaExceeded"}])");
   EXPECT_EQ(ReasonOf(status_of(Options(), "bucket")), kReasonDiskFull);
   // None of them is repeated.
-  EXPECT_THAT(server_.Requests("QuotaExceeded"), IsEmpty());
+  const size_t before = server_.Requests("").size();
+  server_.SetFaults(R"([{"action": "403", "code": "QuotaExceeded", "times": 8}])");
+  EXPECT_EQ(ReasonOf(status_of(Options(), "bucket")), kReasonDiskFull);
+  EXPECT_THAT(server_.Requests(""), SizeIs(before + 1));
 }
 
 TEST_F(S3BucketTest, AnEndpointThatIsNotThere) {

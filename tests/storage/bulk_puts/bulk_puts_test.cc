@@ -625,6 +625,32 @@ TEST_F(BulkPutsTest, AnObjectMayHaveFiveGigabytes) {
 }
 
 // The list of the objects has several records.
+// Names of files are any bytes, and the texts of records are not.
+TEST_F(BulkPutsTest, AnErrorMayNameAFileWhoseNameIsNotUtf8) {
+  database_->CreateTable(TableRequest("Table"));
+  Write("caf\xe9.json", "");
+  fs::resize_file(PathOf("caf\xe9.json"), (uintmax_t{5} << 30) + 1);
+  const v1::BulkOperationDescription ended = Run(Request());
+  EXPECT_EQ(ended.bulk_operation_status(), v1::BULK_OPERATION_STATUS_FAILED);
+  EXPECT_THAT(ended.failure_message(), HasSubstr("caf\\xe9.json"));
+  // The record can be read, and others can begin.
+  fs::remove(PathOf("caf\xe9.json"));
+  Write("good.json", Line("a", "b"));
+  EXPECT_EQ(Counts(Run(Request())), (std::vector<int64_t>{1, 0, 0}));
+}
+
+TEST_F(BulkPutsTest, ThePrefixOfTheReportMayEndInASlash) {
+  database_->CreateTable(TableRequest("Table"));
+  Write("good.json", Line("a", "b"));
+  v1::StartBulkPutItemsRequest request = Request();
+  request.mutable_output()->set_s3_key_prefix("some/reports/");
+  const v1::BulkOperationDescription ended = Run(request);
+  EXPECT_EQ(ended.bulk_operation_status(), v1::BULK_OPERATION_STATUS_COMPLETED) << ended.failure_message();
+  const std::string& arn = ended.bulk_operation_arn();
+  EXPECT_TRUE(fs::exists(directory_.path() + "/exports/reports/some/reports/AWSDynamoDB/bulk/" +
+                         arn.substr(arn.rfind('/') + 1) + "/manifest.json"));
+}
+
 TEST_F(BulkPutsTest, ReadsManyObjects) {
   database_->CreateTable(TableRequest("Table"));
   for (int i = 0; i < 2'500; ++i) Write("data/" + std::to_string(i), Line("a", std::to_string(i)));

@@ -359,6 +359,7 @@ absl::Status Engine::Fence(const Promotion& promotion) {
           *this, [](CommitGroup&) { return absl::OkStatus(); },
           {.when_full = WhenFull::kWait, .space = WriteSpace::kFrees, .origin = WriteOrigin::kUpkeep})
           .status();
+  MutexLock fencing(fencing_);
   absl::Status written = drained.ok() ? archive()->WriteNow() : drained;
   if (written.ok()) written = WriteFenced(env(), archive()->directory());
   if (!written.ok()) {

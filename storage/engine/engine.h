@@ -248,6 +248,9 @@ class Engine {
   std::atomic<bool> refuses_writes_ = false;
   mutable Mutex mutex_;
   CondVar changed_;
+  // The archive's thread and a standby may call Fence at once: the archive is finished by one of them at a
+  // time.
+  Mutex fencing_;
   // The promotion of the standby that goes on in the place of this database.
   std::optional<Promotion> fenced_by_ ABSL_GUARDED_BY(mutex_);
   absl::Status write_refusal_ ABSL_GUARDED_BY(mutex_);

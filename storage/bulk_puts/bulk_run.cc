@@ -343,10 +343,9 @@ class BulkRun {
 
 std::string FailureCodeOfBulkPut(const absl::Status& error) {
   const std::string reason = ReasonOf(error);
-  if (reason == kReasonNoSuchBucket) return "S3NoSuchBucket";
-  if (absl::IsPermissionDenied(error)) return "S3AccessDenied";
   if (reason == kReasonLimitExceeded) return "LimitExceeded";
-  return reason == kReasonResourceNotFound ? "ResourceNotFoundException" : "InternalServerError";
+  return BucketFailureCode(
+      error, reason == kReasonResourceNotFound ? "ResourceNotFoundException" : "InternalServerError");
 }
 
 }  // namespace

@@ -228,7 +228,7 @@ absl::Status Follower::CountTokens() {
       .status();
 }
 
-absl::Status Follower::StopPrimary(const Promotion& promotion) const {
+absl::Status Follower::StopPrimary(const Promotion& promotion) {
   const DatabaseOptions& options = engine_.options();
   absl::Status stopped;
   if (options.primary_link != nullptr) {
@@ -242,6 +242,7 @@ absl::Status Follower::StopPrimary(const Promotion& promotion) const {
       std::this_thread::sleep_for(kLookInterval);
     }
   }
+  primary_has_answered_ = stopped.ok();
   if (!stopped.ok()) {
     options.log->warn(
         "the primary did not answer: writes that it accepts now are lost to this database error=\"{}\"",
@@ -293,9 +294,9 @@ absl::StatusOr<uint64_t> Follower::Promote(bool force) {
   Promotion done = promotion;
   done.change_sequence = *change;
   (void)WritePromotion(engine_.env(), archive_, done);
-  // If that fails, the link tries again.
+  // If that fails, the link tries again. One that did not answer is not waited for twice.
   const auto& link = engine_.options().primary_link;
-  if (link != nullptr) (void)link->Fence(ToMessage(done));
+  if (link != nullptr && primary_has_answered_) (void)link->Fence(ToMessage(done));
   {
     MutexLock lock(mutex_);
     is_standby_ = false;

@@ -66,7 +66,7 @@ class Follower {
   absl::Status CheckNotPromoted() const;
   // Has the primary take no more writes and finish its archive, if it can be reached. FAILED_PRECONDITION
   // (FENCED): another standby was promoted.
-  absl::Status StopPrimary(const Promotion& promotion) const;
+  absl::Status StopPrimary(const Promotion& promotion);
   // Of a copy of the archive: what is before the position is needed no more.
   void DeleteFollowedSegments();
   // The steps of Promote while the thread does not run.
@@ -101,6 +101,8 @@ class Follower {
   bool is_behind_ ABSL_GUARDED_BY(mutex_) = true;
 
   std::atomic<bool> reads_anew_ = false;
+  // In the promotion. Touched only by it.
+  bool primary_has_answered_ = false;
 
   // A new one after each failed promotion, made while mutex_ is held.
   std::unique_ptr<BackgroundThread> thread_;

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <thread>
 
+#include "bench/backups.h"
 #include "bench/echo_server.h"
 #include "bench/http.h"
 #include "bench/http_echo_server.h"
@@ -48,6 +49,7 @@ struct Options {
   double settle_seconds = 2;
   uint64_t live_orders = 1'000'000;
   int live_writers = 4;
+  uint64_t backup_items = 1'000'000;
   uint64_t reclaim_items = 1'000'000;
   uint64_t reclaim_collection_items = 1;
   int64_t reclaim_mib = 16;
@@ -115,8 +117,11 @@ void AddOptions(CLI::App& app, Options& options) {
       ->check(CLI::Range(1'000, 100'000'000))
       ->type_name("N");
   app.add_option("--live-writers", options.live_writers,
-                 "Writer threads in live, reclaim and watches (default 4)")
+                 "Writer threads in live, reclaim, watches and backups (default 4)")
       ->check(CLI::Range(1, 256))
+      ->type_name("N");
+  app.add_option("--backup-items", options.backup_items, "Items of the table of backups (default 1000000)")
+      ->check(CLI::Range(1'000, 100'000'000))
       ->type_name("N");
   app.add_option("--reclaim-items", options.reclaim_items,
                  "Items of the table that reclaim deletes (default 1000000)")
@@ -223,6 +228,11 @@ absl::Status RunCommand(const std::string& command, const Options& options) {
                                                 .seconds = options.seconds,
                                                 .rounds = options.rounds}));
   }
+  if (all || command == "backups") {
+    ITEMDB_RETURN_IF_ERROR(RunBackups(
+        session,
+        {.items = options.backup_items, .writers = options.live_writers, .seconds = 5 * options.seconds}));
+  }
   if (all || command == "order") {
     ITEMDB_RETURN_IF_ERROR(RunOrderingCost(session, {.writes = options.writes, .rounds = options.rounds}));
   }
@@ -248,6 +258,7 @@ int Main(int argc, char** argv) {
   app.add_subcommand("reclaim", "Time to reclaim the space of a deleted table, and puts meanwhile");
   app.add_subcommand("watches", "Puts with and without idle watches of other tables");
   app.add_subcommand("standby", "Puts with an archive and a standby, and the time of a promotion");
+  app.add_subcommand("backups", "Times and sizes of backups, restores, exports and imports; archive lag");
   app.add_subcommand("order", "CPU time of each step of a put, on one thread");
   // Hidden commands: this program starts itself with them as a contender.
   CLI::App* echo = app.add_subcommand("echo-server", "")->group("");

@@ -17,6 +17,7 @@
 #include "storage/changes/streams.h"
 #include "storage/changes/trimmer.h"
 #include "storage/changes/watch.h"
+#include "storage/earlier_items.h"
 #include "storage/engine/commit_and_wait.h"
 #include "storage/engine/engine.h"
 #include "storage/engine/file_check.h"
@@ -90,6 +91,7 @@ Database::Database(std::unique_ptr<Engine> engine, std::unique_ptr<Follower> fol
       table_backups_(std::make_unique<TableBackups>(*engine)),
       imports_(std::make_unique<Imports>(*engine)),
       bulk_puts_(std::make_unique<BulkPuts>(*engine)),
+      earlier_items_(std::make_unique<EarlierItems>(*engine)),
       restores_(std::make_unique<TableRestores>(
           *engine,
           [this, raw = engine.get()](const v1::RestoringTable& table, const Cancellation& cancellation)
@@ -147,6 +149,7 @@ Database::~Database() {
   // A promotion may be running.
   engine_->StopDdl();
   follower_.reset();
+  earlier_items_->Stop();
   exports_->Stop();
   bulk_puts_->Stop();
   builds_->Stop();
@@ -641,7 +644,12 @@ void Database::ReadChanges(const v1::ReadChangesRequest& request, Done<v1::ReadC
 
 void Database::UndoChanges(v1::UndoChangesRequest request, Done<v1::UndoChangesReply> done,
                            CancellationPtr cancellation) {
-  storage::UndoChanges(*engine_, std::move(request), std::move(done), std::move(cancellation));
+  storage::UndoChanges(
+      *engine_,
+      [this](uint64_t change_sequence, CancellationPtr call, EarlierItemsTask task) {
+        earlier_items_->Run(change_sequence, std::move(call), std::move(task));
+      },
+      std::move(request), std::move(done), std::move(cancellation));
 }
 
 void Database::WatchChanges(const v1::WatchRequest& request, Done<WatchPage> done,
@@ -733,7 +741,7 @@ DatabaseFigures Database::MeasureFigures() {
   figures.commits = engine_->pipeline_statistics().commits;
   if (auto view = engine_->View(); view.ok()) {
     figures.has_store = true;
-    figures.store = (*view)->store()->MeasureFigures();
+    figures.store = (*view)->store()->MeasureFigures((*view)->snapshot()->GetSequenceNumber());
   }
   return figures;
 }

@@ -50,6 +50,7 @@ class FileCheck;
 class Follower;
 class BulkWrites;
 class ChangeTrimmer;
+class EarlierItems;
 class Engine;
 class ExpirySweeper;
 class PinnedSnapshot;
@@ -250,15 +251,19 @@ class Database {
   // OUT_OF_RANGE (CHANGES_TRIMMED): change records after `after_sequence` were trimmed from the change log.
   void ReadChanges(const v1::ReadChangesRequest& request, Done<v1::ReadChangesReply> done,
                    CancellationPtr cancellation = nullptr);
+  // Items become what they were before a stretch of changes. Items of which the change log has no old image
+  // come from the archive: the database is restored into a folder for them, which takes its time and space,
+  // and is kept for a minute.
+  //
+  // FAILED_PRECONDITION (IMAGE_MISSING): neither has them. OUT_OF_RANGE (CHANGES_TRIMMED): as above.
+  void UndoChanges(v1::UndoChangesRequest request, Done<v1::UndoChangesReply> done,
+                   CancellationPtr cancellation = nullptr);
   // Answers with one page of a watch: the change records after the request's after_sequence, as soon as there
   // are any, or no records when the progress interval is over. A request without after_sequence is answered
   // at once, without records. The caller's next request takes the change_sequence and table_storage_id of the
   // reply. A cancelled wait ends within 50 ms.
   //
   // OUT_OF_RANGE (CHANGES_TRIMMED): as above.
-  // Items become what they were before a stretch of changes.
-  void UndoChanges(v1::UndoChangesRequest request, Done<v1::UndoChangesReply> done,
-                   CancellationPtr cancellation = nullptr);
   void WatchChanges(const v1::WatchRequest& request, Done<WatchPage> done,
                     CancellationPtr cancellation = nullptr);
 
@@ -354,6 +359,7 @@ class Database {
   std::unique_ptr<TableBackups> table_backups_;
   std::unique_ptr<Imports> imports_;
   std::unique_ptr<BulkPuts> bulk_puts_;
+  std::unique_ptr<EarlierItems> earlier_items_;
   std::unique_ptr<TableRestores> restores_;
   std::unique_ptr<TableExports> exports_;
   std::unique_ptr<Engine> engine_;

@@ -19,6 +19,7 @@ void DeleteScratchFolders(const Engine& engine) {
   const ScratchFolder point_in_time(engine, kPointInTimeFolder);
   const ScratchFolder exported(engine, kExportFolder);
   const ScratchFolder exported_from(engine, kExportFromFolder);
+  const ScratchFolder undone(engine, kUndoFolder);
 }
 
 absl::Status CheckRoomToRestore(const Engine& engine, int64_t bytes) {

@@ -10,11 +10,12 @@
 namespace itemdb::storage {
 
 // A backup that is being proven, and the databases from which a table is restored to a point in time or
-// exported.
+// exported, or changes are taken back.
 inline constexpr char kProofFolder[] = "proof";
 inline constexpr char kPointInTimeFolder[] = "point-in-time";
 inline constexpr char kExportFolder[] = "export";
 inline constexpr char kExportFromFolder[] = "export-from";
+inline constexpr char kUndoFolder[] = "undo";
 
 // Deletes the folder with all that is in it when it is destroyed. Does not make it.
 class ScratchFolder {

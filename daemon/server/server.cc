@@ -18,6 +18,8 @@
 namespace itemdb::daemon {
 namespace {
 
+constexpr std::chrono::milliseconds kHealthInterval{100};
+
 // The names that a health check may contain, beside "" for the whole server.
 constexpr const char* kServiceNames[] = {"itemdb.v1.Data",    "itemdb.v1.Tables",  "itemdb.v1.Backups",
                                          "itemdb.v1.Exports", "itemdb.v1.Imports", "itemdb.v1.BulkPuts",
@@ -131,6 +133,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(storage::Database& databas
   for (const char* name : kServiceNames) {
     server->server_->GetHealthCheckService()->SetServingStatus(name, true);
   }
+  server->ReportHealth(database);
   server->serving_.guard.Start(
       {.keys = !options.access_keys.empty(),
        .unproven_time = options.handshake_timeout > absl::ZeroDuration()
@@ -189,6 +192,16 @@ Server::Server(ServerOptions& options) : serving_(options.call_bytes, options.sl
     serving_.audit.SetFile(std::move(options.audit_log), options.audit_all_calls);
 }
 
+void Server::ReportHealth(const storage::Database& database) {
+  health_.Start([this, &database] {
+    for (bool serving = true; health_.WaitFor(kHealthInterval);) {
+      if (database.IsWritable() == serving) continue;
+      serving = !serving;
+      server_->GetHealthCheckService()->SetServingStatus(serving);
+    }
+  });
+}
+
 std::vector<std::string> Server::http_addresses() const {
   return http_ == nullptr ? std::vector<std::string>() : http_->addresses();
 }
@@ -203,6 +216,7 @@ void Server::ReloadFiles() {
 }
 
 void Server::Stop(std::chrono::milliseconds grace_period) {
+  health_.Stop();
   server_->GetHealthCheckService()->Shutdown();
   if (http_ != nullptr) http_->BeginStop();
   serving_.gate.Close();

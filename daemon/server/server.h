@@ -19,6 +19,7 @@
 #include "daemon/rpc/grpc_certificates.h"
 #include "daemon/serving/listener.h"
 #include "daemon/serving/serving_context.h"
+#include "storage/base/background_thread.h"
 #include "storage/database.h"
 
 namespace itemdb::daemon {
@@ -99,6 +100,9 @@ class Server {
 
  private:
   explicit Server(ServerOptions& options);
+  // Health checks are answered NOT_SERVING while the database is opened again after a write that failed, as
+  // on the page /-/ready.
+  void ReportHealth(const storage::Database& database);
   // Puts the certificate and key files into effect and starts `file_watcher_`. Called after `http_` is made.
   absl::Status WatchFiles(const ServerOptions& options);
 
@@ -117,6 +121,7 @@ class Server {
   std::unique_ptr<http::HttpServer> http_;
   // Null without certificates and access keys.
   std::unique_ptr<FileWatcher> file_watcher_;
+  storage::BackgroundThread health_;
 };
 
 }  // namespace itemdb::daemon

@@ -337,8 +337,26 @@ void CommitArchive::LookForPromotion() {
   knows_promotion_ = options_.on_promotion(**promotion).ok();
 }
 
+void CommitArchive::LookForLostSegment() {
+  if (writer_ == nullptr) return;
+  const std::string path = options_.directory + "/" + SegmentName(previous_number_);
+  if (!options_.environment->env()->FileExists(path).IsNotFound()) return;
+  writer_.reset();
+  MutexLock lock(mutex_);
+  if (overflowed_) return;
+  ++gaps_;
+  options_.log->error(
+      "the archive has a gap: the file that was being written is gone; it goes on with a new file, and needs "
+      "a "
+      "new backup path={}",
+      path);
+  const Position end = end_;
+  BeginChain(end);
+}
+
 absl::Status CommitArchive::WriteQueued(bool syncs) {
   MutexLock writing(writing_);
+  LookForLostSegment();
   std::deque<ArchivedGroup> groups;
   std::optional<Position> chain_after;
   uint64_t chain_id = 0;

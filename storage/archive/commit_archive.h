@@ -153,6 +153,8 @@ class CommitArchive {
   // An archive that could not be read when it was opened.
   void LookForPromotion();
   absl::Status FindEndLate() ABSL_EXCLUSIVE_LOCKS_REQUIRED(writing_);
+  // A file that was deleted takes what is written without an error.
+  void LookForLostSegment() ABSL_EXCLUSIVE_LOCKS_REQUIRED(writing_);
   absl::Status StartSegment(const std::optional<Position>& chain_after, uint64_t chain_id)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(writing_);
   absl::Status WriteGroups(const std::deque<ArchivedGroup>& groups) ABSL_EXCLUSIVE_LOCKS_REQUIRED(writing_);

@@ -27,6 +27,8 @@ constexpr int64_t kChangesBetweenUndoChecks = 1'000;
 struct ChangedItem {
   // Canonical; nothing if the item did not exist.
   std::optional<std::string> before;
+  // The change log does not have it.
+  bool is_before_missing = false;
   // 0: not changed after the stretch.
   uint64_t changed_since = 0;
 };
@@ -35,6 +37,9 @@ struct ChangedItem {
 struct ChangedItems {
   std::map<std::string, ChangedItem, std::less<>> items;
   bool has_more = false;
+  // The last change before the first commit that has a change of the table in the stretch.
+  uint64_t change_before = 0;
+  bool is_any_before_missing = false;
 };
 
 struct PreparedUndo {
@@ -119,6 +124,7 @@ class ChangeCollector {
     const uint64_t from = undo_.request.from_sequence(), to = undo_.request.to_sequence();
     if (change.commit_first_sequence < from) return InsideError("from_sequence", from, change);
     if (change.commit_last_sequence > to) return InsideError("to_sequence", to, change);
+    if (!std::exchange(has_begun_, true)) changed_.change_before = change.commit_first_sequence - 1;
     if (!undo_.keys.empty() && !undo_.keys.contains(change.key)) return absl::OkStatus();
     if (!undo_.start_key.empty() && change.key <= undo_.start_key) return absl::OkStatus();
     if (!end_key_.empty() && change.key >= end_key_) return absl::OkStatus();
@@ -127,11 +133,8 @@ class ChangeCollector {
     if (change.old_image.has_value()) {
       item->second.before.emplace(*change.old_image);
     } else if (change.kind != v1::CHANGE_KIND_INSERT) {
-      return MakeError(absl::StatusCode::kFailedPrecondition, kReasonImageMissing,
-                       "the change log does not have the item of change " +
-                           std::to_string(change.change_sequence) +
-                           " as it was before; this needs a stream with OLD_IMAGE or NEW_AND_OLD_IMAGES when "
-                           "the change is made. Restore the table to a point in time beside itself instead");
+      item->second.is_before_missing = true;
+      changed_.is_any_before_missing = true;
     }
     bytes_ += SizeOf(*item);
     while (changed_.items.size() > kMaxUndoneItems ||
@@ -154,10 +157,31 @@ class ChangeCollector {
   ChangedItems changed_;
   // Keys from here on belong to later pages.
   std::string end_key_;
+  bool has_begun_ = false;
   size_t bytes_ = 0;
   int64_t visited_ = 0;
   absl::Status error_;
 };
+
+// Reads the items that the change log does not have. A page that becomes too large ends earlier.
+absl::Status FindMissing(const PreparedUndo& undo, const ItemsBefore& before,
+                         const CancellationPtr& cancellation, ChangedItems* changed) {
+  size_t bytes = 0;
+  for (auto item = changed->items.begin(); item != changed->items.end(); ++item) {
+    ITEMDB_RETURN_IF_ERROR(CheckNotCancelled(cancellation));
+    if (item->second.is_before_missing) {
+      ITEMDB_ASSIGN_OR_RETURN(const std::string encoded,
+                              EncodePrimaryKey(*undo.table, ItemView(item->first)));
+      ITEMDB_ASSIGN_OR_RETURN(item->second.before, before.Find(undo.table->storage_id, encoded));
+    }
+    bytes += item->first.size() + item->second.before.value_or("").size();
+    if (bytes <= kMaxUndoneBytes || item == changed->items.begin()) continue;
+    changed->items.erase(item, changed->items.end());
+    changed->has_more = true;
+    return absl::OkStatus();
+  }
+  return absl::OkStatus();
+}
 
 // What is to be written, and the reply as it is if every write is applied.
 struct UndoPlan {
@@ -198,9 +222,8 @@ absl::Status PlanItem(const PreparedUndo& undo, std::string_view key, const Chan
   return absl::OkStatus();
 }
 
-absl::StatusOr<UndoPlan> PlanUndo(const Engine& engine, const PreparedUndo& undo,
+absl::StatusOr<UndoPlan> PlanUndo(const PreparedUndo& undo, const ChangedItems& changed,
                                   const CancellationPtr& cancellation) {
-  ITEMDB_ASSIGN_OR_RETURN(const ChangedItems changed, ChangeCollector(undo, cancellation).Collect(engine));
   UndoPlan plan;
   plan.reply.set_change_sequence(undo.log.view->change_sequence());
   for (const auto& [key, item] : changed.items) {
@@ -231,20 +254,77 @@ void WriteUndo(Engine& engine, std::shared_ptr<const ReadView> view, UndoPlan pl
   ReadAndSubmit(engine, std::move(view), std::move(unit));
 }
 
+// An UndoChanges in progress. Each step ends in the next one, on another thread.
+class Undo : public std::enable_shared_from_this<Undo> {
+ public:
+  Undo(Engine& engine, WithItemsBefore with_items_before, PreparedUndo prepared,
+       Done<v1::UndoChangesReply> done, CancellationPtr cancellation)
+      : engine_(engine),
+        with_items_before_(std::move(with_items_before)),
+        prepared_(std::move(prepared)),
+        done_(std::move(done)),
+        cancellation_(std::move(cancellation)) {}
+
+  void Collect() {
+    RunOnIoThread<ChangedItems>(
+        engine_, IoPriority::kLong,
+        [undo = shared_from_this()] {
+          return ChangeCollector(undo->prepared_, undo->cancellation_).Collect(undo->engine_);
+        },
+        [undo = shared_from_this()](absl::StatusOr<ChangedItems> changed) {
+          if (!changed.ok()) return std::move(undo->done_)(changed.status());
+          undo->changed_ = *std::move(changed);
+          if (!undo->changed_.is_any_before_missing) return undo->PlanAndWrite();
+          undo->ReadItemsBefore();
+        });
+  }
+
+ private:
+  void ReadItemsBefore() {
+    with_items_before_(changed_.change_before, cancellation_,
+                       [undo = shared_from_this()](absl::StatusOr<const ItemsBefore*> before) {
+                         const absl::Status found = before.ok()
+                                                        ? FindMissing(undo->prepared_, **before,
+                                                                      undo->cancellation_, &undo->changed_)
+                                                        : undo->MissingError(before.status());
+                         if (!found.ok()) return std::move(undo->done_)(found);
+                         undo->PlanAndWrite();
+                       });
+  }
+
+  absl::Status MissingError(const absl::Status& cause) const {
+    if (ReasonOf(cause) != kReasonRestorePointUnknown) return cause;
+    return MakeError(absl::StatusCode::kFailedPrecondition, kReasonImageMissing,
+                     "the change log does not have all items as they were before. This needs a stream with "
+                     "OLD_IMAGE or NEW_AND_OLD_IMAGES when the changes are made, or an archive that has the "
+                     "database after change " +
+                         std::to_string(changed_.change_before) + "; but " + MessageOf(cause));
+  }
+
+  void PlanAndWrite() {
+    absl::StatusOr<UndoPlan> plan = PlanUndo(prepared_, changed_, cancellation_);
+    if (!plan.ok()) return std::move(done_)(plan.status());
+    if (prepared_.request.dry_run() || plan->actions.empty()) return std::move(done_)(std::move(plan->reply));
+    WriteUndo(engine_, prepared_.log.view, *std::move(plan), std::move(done_), cancellation_);
+  }
+
+  Engine& engine_;
+  const WithItemsBefore with_items_before_;
+  const PreparedUndo prepared_;
+  Done<v1::UndoChangesReply> done_;
+  const CancellationPtr cancellation_;
+  ChangedItems changed_;
+};
+
 }  // namespace
 
-void UndoChanges(Engine& engine, v1::UndoChangesRequest request, Done<v1::UndoChangesReply> done,
-                 CancellationPtr cancellation) {
+void UndoChanges(Engine& engine, const WithItemsBefore& with_items_before, v1::UndoChangesRequest request,
+                 Done<v1::UndoChangesReply> done, CancellationPtr cancellation) {
   absl::StatusOr<PreparedUndo> prepared = PrepareUndo(engine, std::move(request));
   if (!prepared.ok()) return std::move(done)(prepared.status());
-  auto undo = std::make_shared<const PreparedUndo>(*std::move(prepared));
-  auto plan = [&engine, undo, cancellation] { return PlanUndo(engine, *undo, cancellation); };
-  auto write = [&engine, undo, cancellation, done = std::move(done)](absl::StatusOr<UndoPlan> plan) mutable {
-    if (!plan.ok()) return std::move(done)(plan.status());
-    if (undo->request.dry_run() || plan->actions.empty()) return std::move(done)(std::move(plan->reply));
-    WriteUndo(engine, undo->log.view, *std::move(plan), std::move(done), std::move(cancellation));
-  };
-  RunOnIoThread<UndoPlan>(engine, IoPriority::kLong, std::move(plan), std::move(write));
+  std::make_shared<Undo>(engine, with_items_before, *std::move(prepared), std::move(done),
+                         std::move(cancellation))
+      ->Collect();
 }
 
 }  // namespace itemdb::storage

@@ -356,7 +356,7 @@ Store::Usage Store::MeasureUsage() const {
   return usage;
 }
 
-StoreFigures Store::MeasureFigures() const {
+StoreFigures Store::MeasureFigures(uint64_t current_snapshot) const {
   using Properties = rocksdb::DB::Properties;
   StoreFigures figures;
   const auto measure = [this](const std::string& property) {
@@ -377,7 +377,8 @@ StoreFigures Store::MeasureFigures() const {
   figures.running_flushes = measure(Properties::kNumRunningFlushes);
   figures.writes_stopped = measure(Properties::kIsWriteStopped) != 0;
   figures.delayed_write_rate = measure(Properties::kActualDelayedWriteRate);
-  figures.oldest_snapshot_time_s = measure(Properties::kOldestSnapshotTime);
+  if (measure(Properties::kOldestSnapshotSequence) < current_snapshot)
+    figures.oldest_snapshot_time_s = measure(Properties::kOldestSnapshotTime);
   return figures;
 }
 

@@ -304,7 +304,7 @@ def section_of(tree, document, heading):
 
 
 def check_alerts(tree):
-    """Each alert has a section in docs/operations.md, and names it."""
+    """Each alert has a section in docs/operations.md, and names it; docs/metrics.md has each metric of the dashboard."""
     document, alerts = "docs/operations.md", "packaging/prometheus/itemdb-alerts.yml"
     rules = re.split(r"^ *- alert: ", (tree.root / alerts).read_text(encoding="utf-8"), flags=re.M)[1:]
     names = [re.match(r"\w+", rule)[0] for rule in rules]
@@ -314,6 +314,12 @@ def check_alerts(tree):
     for name, rule in zip(names, rules):
         if f'runbook: "{document}#{name.lower()}"' not in rule:
             findings.append(f'{alerts}: {name} lacks the annotation runbook: "{document}#{name.lower()}"')
+    dashboard, metrics = "packaging/grafana/itemdb-dashboard.json", "docs/metrics.md"
+    described = (tree.root / metrics).read_text(encoding="utf-8")
+    used = set(re.findall(r"\b(?:itemdb|process)_\w+", (tree.root / dashboard).read_text(encoding="utf-8")))
+    for name in sorted(re.sub("_(bucket|sum|count)$", "", name) for name in used):
+        if f"`{name}`" not in described:
+            findings.append(f"{dashboard} uses {name}, which {metrics} does not describe")
     return findings
 
 

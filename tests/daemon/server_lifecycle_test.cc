@@ -4,9 +4,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <vector>
 
 #include "tests/daemon/server_fixture.h"
+#include "tests/support/power_loss_file_system.h"
 
 namespace itemdb::daemon {
 namespace {
@@ -66,24 +68,66 @@ TEST_F(ServerLifecycle, RefusesASocketThatIsServed) {
   EXPECT_TRUE(CreateTable("orders").ok());
 }
 
-// Field numbers of grpc.health.v1: request {string service = 1}, reply {status = 1; 1 = SERVING}.
+// Field numbers of grpc.health.v1: request {string service = 1}, reply {status = 1; 1 = SERVING, 2 =
+// NOT_SERVING}.
+constexpr char kServing[] = "\x08\x01";
+constexpr char kNotServing[] = "\x08\x02";
+
+// The reply of grpc.health.v1.Health/Check.
+std::string CheckHealth(const std::shared_ptr<grpc::Channel>& channel, const std::string& service) {
+  grpc::GenericStub stub(channel);
+  std::string request;
+  if (!service.empty()) request = std::string("\x0a") + static_cast<char>(service.size()) + service;
+  grpc::ClientContext context;
+  grpc::Slice slice(request);
+  grpc::ByteBuffer bytes(&slice, 1);
+  grpc::ByteBuffer reply;
+  std::promise<grpc::Status> done;
+  stub.UnaryCall(&context, "/grpc.health.v1.Health/Check", {}, &bytes, &reply,
+                 [&](grpc::Status status) { done.set_value(status); });
+  const grpc::Status status = done.get_future().get();
+  EXPECT_TRUE(status.ok()) << status.error_message();
+  grpc::Slice flat;
+  if (!status.ok() || !reply.DumpToSingleSlice(&flat).ok()) return "";
+  return {flat.begin(), flat.end()};
+}
+
 TEST_F(ServerLifecycle, ReportsHealth) {
-  grpc::GenericStub stub(channel_);
-  for (const std::string& service : {std::string(), std::string("itemdb.v1.Data")}) {
-    std::string request;
-    if (!service.empty()) request = std::string("\x0a") + static_cast<char>(service.size()) + service;
-    grpc::ClientContext context;
-    grpc::Slice slice(request);
-    grpc::ByteBuffer bytes(&slice, 1);
-    grpc::ByteBuffer reply;
-    std::promise<grpc::Status> done;
-    stub.UnaryCall(&context, "/grpc.health.v1.Health/Check", {}, &bytes, &reply,
-                   [&](grpc::Status status) { done.set_value(status); });
-    ASSERT_TRUE(done.get_future().get().ok());
-    grpc::Slice flat;
-    ASSERT_TRUE(reply.DumpToSingleSlice(&flat).ok());
-    EXPECT_EQ(std::string(flat.begin(), flat.end()), std::string("\x08\x01"));
-  }
+  for (const std::string service : {"", "itemdb.v1.Data"})
+    EXPECT_EQ(CheckHealth(channel_, service), kServing);
+}
+
+TEST_F(ServerLifecycle, ReportsThatItDoesNotServeWhileItsLogCannotBeWritten) {
+  server_.reset();
+  database_.reset();
+  const std::string root = directory_.path() + "/disk";
+  std::filesystem::create_directory(root);
+  const auto disk = std::make_shared<testing::PowerLossFileSystem>(root);
+  disk->SetFreeSpace(200 << 20);
+  storage::DatabaseOptions options;
+  options.data_directory = root + "/data";
+  options.free_space_floor_bytes = 0;
+  options.file_system = disk;
+  options.log = std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::null_sink_mt>());
+  auto database = storage::Database::Open(std::move(options));
+  ASSERT_TRUE(database.ok()) << database.status();
+  database_ = *std::move(database);
+  Start("127.0.0.1:0");
+  ASSERT_TRUE(CreateTable("orders").ok());
+  const auto await = [this](const char* health) {
+    for (int i = 0; i < 3'000 && CheckHealth(channel_, "itemdb.v1.Data") != health; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_EQ(CheckHealth(channel_, "itemdb.v1.Data"), health);
+    EXPECT_EQ(CheckHealth(channel_, ""), health);
+  };
+  // It cannot be opened again either.
+  for (const auto operation :
+       {testing::InjectedFault::Operation::kAppend, testing::InjectedFault::Operation::kCreateFile})
+    disk->Inject({.operation = operation, .matches = nullptr, .times = 1'000'000});
+  EXPECT_FALSE(CreateTable("more").ok());
+  await(kNotServing);
+  disk->ClearFaults();
+  await(kServing);
 }
 
 TEST_F(ServerLifecycle, AnswersCallsInFlightWhenItStops) {

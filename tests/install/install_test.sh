@@ -23,7 +23,8 @@ seconds() { # COMMAND...: runs it and prints the seconds it took.
 
 cmake --install "$build" --prefix "$work/first" >/dev/null
 for file in share/man/man1/itemctl.1 share/man/man1/itemctl-batch-write.1 share/bash-completion/completions/itemctl \
-  share/zsh/site-functions/_itemctl lib/sysusers.d/itemdb.conf etc/itemdb/itemd.toml share/itemdb/network.conf; do
+  share/zsh/site-functions/_itemctl lib/sysusers.d/itemdb.conf etc/itemdb/itemd.toml share/itemdb/network.conf \
+  share/itemdb/prometheus/itemdb-alerts.yml share/itemdb/grafana/itemdb-dashboard.json; do
   if [[ ! -s $work/first/$file ]]; then echo "$file is not installed" >&2; exit 1; fi
 done
 grep -q "^ExecStart=$work/first/bin/itemd$" "$work/first/lib/systemd/system/itemd.service"

@@ -111,8 +111,9 @@ void RegisterUndoCommands(CommandTable& table) {
        .details =
            "Writes each item that was changed from --from to --to as it was before, and deletes those that "
            "did not exist. First finds out what would be written, and asks. An item that was changed later "
-           "is left as it is and listed; then the exit code is 7. The table's stream must have had old "
-           "images (NEW_AND_OLD_IMAGES or OLD_IMAGE). \"itemctl changes read\" shows the changes.",
+           "is left as it is and listed; then the exit code is 7. Without old images in the table's stream "
+           "itemd restores the items from its archive, which may need a larger --timeout. \"itemctl changes "
+           "read\" shows the changes.",
        .examples = {{"itemctl undo music --from 1 --to 30 --dry-run", "show what would be written"},
                     {R"(itemctl undo music --from 1 --to 30 --yes --key '{"artist": "Bach", "song": "Air"}')",
                      "one item, without being asked"}}},

@@ -324,8 +324,9 @@ class ITEMDB_EXPORT Client {
                                                 CallOptions options = {}) const;
   // Takes back the changes that a table's items had in a stretch: one page of items, each written by itself.
   // An item that was changed since is left as it is. A call that is repeated changes nothing more.
-  // FAILED_PRECONDITION (IMAGE_MISSING): the change log does not have an item as it was before, because the
-  // table's stream did not include old images. OUT_OF_RANGE: the stretch is no longer kept.
+  // Without old images in the table's stream itemd restores the items from its archive, which may take longer
+  // than the deadline; then repeat the call. FAILED_PRECONDITION (IMAGE_MISSING): there are neither old
+  // images nor an archive of that time. OUT_OF_RANGE: the stretch is no longer kept.
   absl::StatusOr<UndoChangesResult> UndoChanges(const UndoChangesRequest& request,
                                                 CallOptions options = {}) const;
   // Changes one by one as they are committed (blocking), each exactly once and in order:

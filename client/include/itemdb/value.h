@@ -40,7 +40,7 @@ class ITEMDB_EXPORT Number {
   requires(!std::same_as<T, bool>) Number(T value)
       : text_(std::to_string(value)) {}  // NOLINT: implicit on purpose
 
-  // From `[+-] digits [. digits] [e [+-] digits]` (also ".5" and "5."), for example "-12.50" or "1e-3".
+  // From `[+-] digits [.digits] [e [+-] digits]` (also ".5" and "5."), for example "-12.50" or "1e-3".
   // INVALID_ARGUMENT (reason VALIDATION): the text is not such a number, is longer than kMaxTextBytes, or has
   // an exponent of more than 6 digits. The daemon checks range and number of digits.
   static absl::StatusOr<Number> Parse(std::string_view text);

@@ -193,6 +193,7 @@ RequestInProgress::Next RequestInProgress::Admit() {
 }
 
 RequestInProgress::Next RequestInProgress::Refuse(JsonReply reply) {
+  if (route_.operation.has_value()) CountAnswer(reply);
   route_.operation.reset();
   const std::string_view content_type = route_.answer.content_type;
   route_.answer = HttpAnswer();
@@ -205,6 +206,8 @@ RequestInProgress::Next RequestInProgress::RefuseUnauthorized(const AuthError& r
   // Without keys only malformed signatures are refused, which says nothing about the caller.
   if (signatures_ != nullptr)
     AuditRefusal(refusal.exception, absl::StrFormat("http/%s", route_.operation->name));
+  // Counted with the audit's refusals, not with the operation's failures.
+  route_.operation.reset();
   return Refuse(ErrorReply(400, refusal.exception, refusal.message));
 }
 
@@ -270,7 +273,7 @@ void RequestInProgress::Cancel() {
   CloseAfterReply();
 }
 
-void RequestInProgress::SetReply(JsonReply reply) {
+HttpClock::duration RequestInProgress::CountAnswer(const JsonReply& reply) {
   const auto duration = HttpClock::now() - arrived_;
   context_.serving.metrics.Count({.protocol = daemon::Protocol::kHttp,
                                   .operation = route_.operation->name,
@@ -280,6 +283,11 @@ void RequestInProgress::SetReply(JsonReply reply) {
                                   .request_bytes = request_bytes_,
                                   .reply_bytes = reply.body.size(),
                                   .items = reply.items});
+  return duration;
+}
+
+void RequestInProgress::SetReply(JsonReply reply) {
+  const auto duration = CountAnswer(reply);
   if (context_.serving.slow_log.IsSlow(duration)) {
     context_.serving.slow_log.Log({.method = absl::StrFormat("http/%s", route_.operation->name),
                                    .log_fields = reply.log_fields,

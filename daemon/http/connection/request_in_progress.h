@@ -71,6 +71,8 @@ class RequestInProgress {
   bool AwaitsContinue() const;
   Next DiscardBody(boost::beast::flat_buffer& buffer);
   bool Reserve(size_t body_bytes);
+  // Counts the answer of a known operation. Returns how long it took.
+  HttpClock::duration CountAnswer(const JsonReply& reply);
   Next Refuse(JsonReply reply);
   Next RefuseMalformed(boost::system::error_code error);
   // Refuses a request whose key or signature is missing or wrong, or whose key may not do this.

@@ -10,6 +10,24 @@
 namespace itemdb::testing {
 namespace {
 
+// Every database has a snapshot of its present state, which keeps nothing.
+TEST(Status, TheOldestSnapshotIsOneThatKeepsSomething) {
+  TestDatabase database;
+  database.CreateTable(TableRequest("Things"));
+  const auto put = [&](const char* sk) {
+    ASSERT_TRUE(PutItem(database, WriteRequest("Things", {{"pk", S("p")}, {"sk", S(sk)}})).ok());
+  };
+  put("first");
+  EXPECT_EQ(database->MeasureFigures().store.oldest_snapshot_time_s, 0u);
+  {
+    const auto state = database->PinSnapshot();
+    ASSERT_TRUE(state.ok());
+    put("second");
+    EXPECT_GT(database->MeasureFigures().store.oldest_snapshot_time_s, 0u);
+  }
+  EXPECT_EQ(database->MeasureFigures().store.oldest_snapshot_time_s, 0u);
+}
+
 TEST(Status, CountsWhatIsStoredAndWritten) {
   TestDatabase database;
   database.CreateTable(TableRequest("Empty"));

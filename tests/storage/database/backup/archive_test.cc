@@ -1,6 +1,9 @@
 // The archive of commit groups, and databases that are restored to any commit of it.
+//
+// ITEMDB_RESTORE_POINTS sets how many commits the tests with random ones restore.
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -34,6 +37,11 @@ std::vector<std::string> ItemsOf(const State& state) {
   std::vector<std::string> items;
   for (const auto& [key, item] : state) items.push_back(item);
   return items;
+}
+
+int Points(int count) {
+  const char* given = std::getenv("ITEMDB_RESTORE_POINTS");
+  return given == nullptr ? Repetitions(count) : std::atoi(given);
 }
 
 class ArchiveTest : public ::testing::Test {
@@ -200,7 +208,7 @@ TEST_F(ArchiveTest, AnyCommitIsRestored) {
   std::vector<uint64_t> changes;
   for (const auto& [change, state] : states) changes.push_back(change);
   std::mt19937_64 random(3);
-  for (int i = 0; i < Repetitions(30); ++i) {
+  for (int i = 0; i < Points(30); ++i) {
     const uint64_t change = changes[random() % changes.size()];
     ExpectRestored(change, states.at(change));
   }
@@ -226,7 +234,7 @@ TEST_F(ArchiveTest, CommitsWhileBackupsAreMadeAreRestored) {
   AwaitArchive();
   const std::map<uint64_t, State> states = States();
   std::mt19937_64 random(5);
-  for (int i = 0; i < Repetitions(20); ++i) {
+  for (int i = 0; i < Points(20); ++i) {
     const auto chosen = std::next(states.begin(), static_cast<int64_t>(random() % states.size()));
     ExpectRestored(chosen->first, chosen->second);
   }
@@ -433,6 +441,22 @@ TEST_F(ArchiveTest, ADatabaseWithoutItsArchiveGoesOnAndSaysSo) {
   // What was committed while the archive was away is in no chain, and the backup behind it has it already.
   const absl::Status lost = RestoreTo(3).status();
   EXPECT_EQ(ReasonOf(lost), kReasonRestorePointUnknown) << lost;
+}
+
+// What is written to a deleted file is lost, and no error says so.
+TEST_F(ArchiveTest, FilesThatAreDeletedMeanwhileAreAGapAndNotMissedLater) {
+  CreateTable();
+  AwaitArchive();
+  Put("a", 1);
+  AwaitArchive();
+  for (const std::string& segment : Segments()) fs::remove(archive_ + "/" + segment);
+  for (int i = 0; i < 3'000 && Status().gaps() == 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(Status().gaps(), 1);
+  const uint64_t last = Put("a", 2);
+  AwaitArchive();
+  EXPECT_EQ(Status().gaps(), 1);
+  ExpectRestored(last, States().at(last));
 }
 
 TEST_F(ArchiveTest, ACommitBehindTheEndIsRefusedWithTheEnd) {

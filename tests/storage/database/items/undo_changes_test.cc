@@ -1,8 +1,11 @@
 // UndoChanges: items become what they were before a stretch of changes.
+#include <filesystem>
+#include <map>
 #include <thread>
 
 #include "gmock/gmock.h"
 #include "tests/storage/database/requests.h"
+#include "tests/support/temporary_directory.h"
 
 namespace itemdb::testing {
 namespace {
@@ -201,6 +204,7 @@ TEST_F(UndoChangesTest, WhatCannotBeTakenBackIsRefused) {
   request = Stretch(plain, plain);
   request.set_table_name("Plain");
   expect(request, absl::StatusCode::kFailedPrecondition, "OLD_IMAGE");
+  expect(request, absl::StatusCode::kFailedPrecondition, "there is no archive");
 
   wire::TransactWriteItemsRequest transaction;
   for (const char* sk : {"x", "y", "z"}) {
@@ -216,6 +220,172 @@ TEST_F(UndoChangesTest, WhatCannotBeTakenBackIsRefused) {
   expect(Stretch(last - 1, last), absl::StatusCode::kInvalidArgument, both);
   expect(Stretch(last - 2, last - 1), absl::StatusCode::kInvalidArgument, both);
   EXPECT_TRUE(Undo(Stretch(last - 2, last)).ok());
+}
+
+// Of tables without old images: the archive has the items as they were.
+class UndoByArchiveTest : public ::testing::Test {
+ protected:
+  UndoByArchiveTest() : database_(Options(directory_.path())) {
+    v1::CreateTableRequest table = TableRequest("Plain");
+    AddIndex(&table, "ByState", {"state:S"}, 1, v1::PROJECTION_TYPE_ALL);
+    database_.CreateTable(table);
+    database_.CreateTable(TableRequest("Other"));
+    // The archive begins with a backup.
+    for (int i = 0; i < 6'000; ++i) {
+      const v1::ArchiveStatus archive = database_->GetStatus().archive();
+      if (archive.oldest_time_us() != 0 && !archive.needs_backup()) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+
+  static DatabaseOptions Options(const std::string& directory) {
+    DatabaseOptions options = TestDatabase::DefaultOptions(directory + "/data");
+    options.backup_directory = directory + "/backups";
+    options.archive_directory = directory + "/archive";
+    options.archive_interval = std::chrono::milliseconds(5);
+    return options;
+  }
+  uint64_t Put(int sk, const std::string& state, const std::string& table = "Plain") {
+    const auto put =
+        database_.Put(table, {{"pk", S("p")}, {"sk", S(std::to_string(sk))}, {"state", S(state)}});
+    EXPECT_TRUE(put.ok()) << put.status();
+    return put.ok() ? put->change_sequence() : 0;
+  }
+  uint64_t Delete(int sk) {
+    wire::WriteItemRequest request;
+    request.set_table_name("Plain");
+    request.set_key_or_item(Encode({{"pk", S("p")}, {"sk", S(std::to_string(sk))}}));
+    const auto deleted =
+        Await<wire::WriteItemReply>([&](auto done) { database_->DeleteItem(request, std::move(done)); });
+    EXPECT_TRUE(deleted.ok()) << deleted.status();
+    return deleted.ok() ? deleted->change_sequence() : 0;
+  }
+  // The last change of a transaction that puts two items into Other.
+  uint64_t PutTwoOthers(const std::string& state) {
+    wire::TransactWriteItemsRequest transaction;
+    for (const int sk : {1, 2}) {
+      wire::WriteItemRequest* put = transaction.add_transact_items()->mutable_put();
+      put->set_table_name("Other");
+      put->set_key_or_item(Encode({{"pk", S("p")}, {"sk", S(std::to_string(sk))}, {"state", S(state)}}));
+    }
+    const auto written = Await<wire::TransactWriteItemsReply>(
+        [&](auto done) { database_->TransactWriteItems(transaction, std::move(done)); });
+    EXPECT_TRUE(written.ok()) << written.status();
+    return written.ok() ? written->change_sequence() : 0;
+  }
+  absl::StatusOr<v1::UndoChangesReply> Undo(const v1::UndoChangesRequest& request,
+                                            CancellationPtr cancellation = nullptr) {
+    return Await<v1::UndoChangesReply>(
+        [&](auto done) { database_->UndoChanges(request, std::move(done), cancellation); });
+  }
+  static v1::UndoChangesRequest Stretch(uint64_t from, uint64_t to) {
+    v1::UndoChangesRequest request;
+    request.set_table_name("Plain");
+    request.set_from_sequence(from);
+    request.set_to_sequence(to);
+    return request;
+  }
+  std::vector<std::string> Items() { return ScanAll(database_, ScanRequest("Plain")); }
+
+  TemporaryDirectory directory_;
+  TestDatabase database_;
+};
+
+TEST_F(UndoByArchiveTest, ItemsBecomeWhatTheyWereBefore) {
+  Put(1, "old");
+  Put(2, "old");
+  Put(3, "old");
+  const std::vector<std::string> before = Items();
+  // The stretch begins inside of a transaction of another table.
+  const uint64_t from = PutTwoOthers("new");
+  Put(3, "new");
+  Put(1, "new");
+  Delete(2);
+  Put(4, "new");
+  const uint64_t to = Put(1, "newer");
+  for (const bool dry_run : {true, false}) {
+    v1::UndoChangesRequest request = Stretch(from, to);
+    request.set_dry_run(dry_run);
+    const auto undone = Undo(request);
+    ASSERT_TRUE(undone.ok()) << undone.status();
+    std::map<v1::UndoOutcome, int> outcomes;
+    for (const v1::UndoneItem& item : undone->items()) ++outcomes[item.outcome()];
+    EXPECT_EQ(outcomes,
+              (std::map<v1::UndoOutcome, int>{{v1::UNDO_OUTCOME_PUT, 3}, {v1::UNDO_OUTCOME_DELETED, 1}}));
+  }
+  EXPECT_THAT(Items(), UnorderedElementsAreArray(before));
+  EXPECT_EQ(ScanAll(database_, ScanRequest("Other")).size(), 2u);
+  database_.CheckIsClean();
+  // Taking back what was taken back: another commit is restored, while the first one is kept.
+  const auto again = Undo(Stretch(to + 1, to + 4));
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_THAT(Items(),
+              UnorderedElementsAre("pk=p sk=1 state=newer", "pk=p sk=3 state=new", "pk=p sk=4 state=new"));
+  database_.CheckIsClean();
+}
+
+TEST_F(UndoByArchiveTest, PagesReadOneRestoredDatabase) {
+  constexpr int kItems = 1'500;
+  for (int i = 0; i < kItems; ++i) Put(i, "old");
+  const uint64_t from = Put(0, "new");
+  for (int i = 1; i < kItems; ++i) Put(i, "new");
+  v1::UndoChangesRequest request = Stretch(from, from + kItems - 1);
+  int pages = 0, put = 0;
+  for (bool has_more = true; has_more; ++pages) {
+    const auto undone = Undo(request);
+    ASSERT_TRUE(undone.ok()) << undone.status();
+    for (const v1::UndoneItem& item : undone->items()) put += item.outcome() == v1::UNDO_OUTCOME_PUT ? 1 : 0;
+    has_more = undone->has_last_evaluated_key();
+    *request.mutable_exclusive_start_key() = undone->last_evaluated_key();
+  }
+  EXPECT_EQ(pages, 2);
+  EXPECT_EQ(put, kItems);
+  for (const std::string& item : Items()) EXPECT_THAT(item, HasSubstr("state=old"));
+  database_.CheckIsClean();
+}
+
+// Large items end a page by their bytes, which are known only after they were restored.
+TEST_F(UndoByArchiveTest, APageOfLargeItemsEndsEarlier) {
+  for (int i = 0; i < 20; ++i) {
+    const auto put = database_.Put(
+        "Plain", {{"pk", S("p")}, {"sk", S(std::to_string(i))}, {"text", S(std::string(300'000, 'x'))}});
+    ASSERT_TRUE(put.ok()) << put.status();
+  }
+  const uint64_t from = Delete(0);
+  uint64_t to = from;
+  for (int i = 1; i < 20; ++i) to = Delete(i);
+  v1::UndoChangesRequest request = Stretch(from, to);
+  int pages = 0;
+  for (bool has_more = true; has_more; ++pages) {
+    ASSERT_LT(pages, 20);
+    const auto undone = Undo(request);
+    ASSERT_TRUE(undone.ok()) << undone.status();
+    EXPECT_LE(undone->items_size(), 14);
+    has_more = undone->has_last_evaluated_key();
+    *request.mutable_exclusive_start_key() = undone->last_evaluated_key();
+  }
+  EXPECT_EQ(pages, 2);
+  EXPECT_EQ(Items().size(), 20u);
+}
+
+TEST_F(UndoByArchiveTest, ACancelledCallIsRefusedAndALaterOneIsNot) {
+  Put(1, "old");
+  const uint64_t change = Put(1, "new");
+  auto cancelled = std::make_shared<Cancellation>();
+  cancelled->Cancel();
+  EXPECT_EQ(Undo(Stretch(change, change), cancelled).status().code(), absl::StatusCode::kCancelled);
+  EXPECT_TRUE(Undo(Stretch(change, change)).ok());
+  EXPECT_THAT(Items(), ElementsAre("pk=p sk=1 state=old"));
+}
+
+TEST_F(UndoByArchiveTest, ClosingTheDatabaseLeavesNothingBehind) {
+  Put(1, "old");
+  const uint64_t change = Put(1, "new");
+  ASSERT_TRUE(Undo(Stretch(change, change)).ok());
+  const std::filesystem::path folder = directory_.path() + "/data/undo";
+  EXPECT_TRUE(std::filesystem::exists(folder)) << "kept for the next page";
+  database_.Close();
+  EXPECT_FALSE(std::filesystem::exists(folder));
 }
 
 }  // namespace

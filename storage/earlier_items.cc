@@ -1,0 +1,112 @@
+#include "storage/earlier_items.h"
+
+#include <chrono>
+#include <utility>
+
+#include "storage/store/keyspace.h"
+#include "storage/values/stored_record.h"
+
+namespace itemdb::storage {
+namespace {
+
+constexpr size_t kMaxWaitingTasks = 16;
+constexpr std::chrono::minutes kKeptUnused(1);
+
+class RestoredItems : public ItemsBefore {
+ public:
+  explicit RestoredItems(const EarlierDatabase& database) : database_(database) {}
+
+  absl::StatusOr<std::optional<std::string>> Find(uint64_t storage_id, std::string_view key) const override {
+    const Store& store = database_.store();
+    rocksdb::PinnableSlice bytes;
+    const rocksdb::Status found =
+        GetRecord(store, Keyspace(store.items(), storage_id), rocksdb::ReadOptions(), key, &bytes);
+    if (found.IsNotFound()) return std::nullopt;
+    if (!found.ok()) return FromRocksDB("cannot read the restored database", found);
+    const std::optional<StoredRecord> record = DecodeRecord(storage_id, key, ToView(bytes));
+    if (!record.has_value()) return DataLossError("an item of the restored database is damaged");
+    return std::string(record->payload);
+  }
+
+ private:
+  const EarlierDatabase& database_;
+};
+
+}  // namespace
+
+void EarlierItems::Run(uint64_t change_sequence, CancellationPtr cancellation, EarlierItemsTask task) {
+  absl::Status refused;
+  {
+    MutexLock lock(mutex_);
+    if (has_stopped_) {
+      refused = MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable, "the database is being closed");
+    } else if (waiting_.size() >= kMaxWaitingTasks) {
+      refused = MakeError(absl::StatusCode::kResourceExhausted, kReasonQueueFull,
+                          "16 calls wait for an earlier state of the database to be restored", 1000);
+    } else {
+      waiting_.push_back({change_sequence, std::move(cancellation), std::move(task)});
+      if (!std::exchange(has_started_, true)) thread_.Start([this] { Loop(); });
+    }
+  }
+  if (!refused.ok()) return std::move(task)(std::move(refused));
+  thread_.Wake();
+}
+
+void EarlierItems::Stop() {
+  {
+    MutexLock lock(mutex_);
+    has_stopped_ = true;
+  }
+  thread_.Stop();
+  while (std::optional<Waiting> waiting = TakeFirst()) {
+    std::move(waiting->task)(
+        MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable, "the database is being closed"));
+  }
+  database_.reset();
+}
+
+std::optional<EarlierItems::Waiting> EarlierItems::TakeFirst() {
+  MutexLock lock(mutex_);
+  if (waiting_.empty()) return std::nullopt;
+  Waiting first = std::move(waiting_.front());
+  waiting_.pop_front();
+  return first;
+}
+
+void EarlierItems::Loop() {
+  auto last_use = BackgroundThread::Clock::now();
+  do {
+    while (!thread_.stopping()) {
+      std::optional<Waiting> waiting = TakeFirst();
+      if (!waiting.has_value()) break;
+      RunTask(*std::move(waiting));
+      last_use = BackgroundThread::Clock::now();
+    }
+    if (BackgroundThread::Clock::now() >= last_use + kKeptUnused) database_.reset();
+  } while (thread_.WaitUntil(database_ == nullptr ? BackgroundThread::Clock::time_point::max()
+                                                  : last_use + kKeptUnused));
+}
+
+void EarlierItems::RunTask(Waiting waiting) {
+  if (absl::Status prepared = Prepare(waiting); !prepared.ok()) {
+    database_.reset();
+    return std::move(waiting.task)(std::move(prepared));
+  }
+  const RestoredItems items(*database_);
+  std::move(waiting.task)(&items);
+}
+
+absl::Status EarlierItems::Prepare(const Waiting& waiting) {
+  ITEMDB_RETURN_IF_ERROR(CheckNotCancelled(waiting.cancellation));
+  if (database_ != nullptr && restored_to_ == waiting.change_sequence) return absl::OkStatus();
+  // Both use the same folder.
+  database_.reset();
+  static const Cancellation kNever;
+  ITEMDB_ASSIGN_OR_RETURN(
+      database_, EarlierDatabase::Restore(engine_, {.change = waiting.change_sequence}, kUndoFolder,
+                                          waiting.cancellation == nullptr ? kNever : *waiting.cancellation));
+  restored_to_ = waiting.change_sequence;
+  return absl::OkStatus();
+}
+
+}  // namespace itemdb::storage

@@ -1,0 +1,56 @@
+// Single items as they were after an earlier commit, for UndoChanges without old images.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "storage/base/background_thread.h"
+#include "storage/base/cancellation.h"
+#include "storage/base/mutex.h"
+#include "storage/earlier_database.h"
+#include "storage/engine/engine.h"
+#include "storage/items/undo_changes.h"
+
+namespace itemdb::storage {
+
+// A thread that restores the database to the commit that is asked for, and keeps it for a minute after its
+// last use: the pages of one UndoChanges ask for the same commit. The thread starts with the first task.
+// Thread-safe, but for Stop.
+class EarlierItems {
+ public:
+  explicit EarlierItems(const Engine& engine) : engine_(engine) {}
+  ~EarlierItems() { Stop(); }
+
+  // Runs `task` on the thread, with the items as they were after the commit whose last change is
+  // `change_sequence`, or with the error that EarlierDatabase::Restore returned. RESOURCE_EXHAUSTED
+  // (QUEUE_FULL): 16 tasks wait. UNAVAILABLE: the database is being closed.
+  void Run(uint64_t change_sequence, CancellationPtr cancellation, EarlierItemsTask task);
+  // Ends the waits of the thread and joins it; a restore that has begun is finished first.
+  void Stop();
+
+ private:
+  struct Waiting {
+    uint64_t change_sequence = 0;
+    CancellationPtr cancellation;
+    EarlierItemsTask task;
+  };
+
+  void Loop();
+  std::optional<Waiting> TakeFirst();
+  void RunTask(Waiting waiting);
+  absl::Status Prepare(const Waiting& waiting);
+
+  const Engine& engine_;
+  Mutex mutex_;
+  std::deque<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
+  bool has_started_ ABSL_GUARDED_BY(mutex_) = false;
+  bool has_stopped_ ABSL_GUARDED_BY(mutex_) = false;
+  // Only the thread uses these.
+  std::unique_ptr<EarlierDatabase> database_;
+  uint64_t restored_to_ = 0;
+  BackgroundThread thread_;
+};
+
+}  // namespace itemdb::storage

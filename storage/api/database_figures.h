@@ -35,8 +35,8 @@ struct StoreFigures {
   // second (0: it does not).
   bool writes_stopped = false;
   uint64_t delayed_write_rate = 0;
-  // When the oldest snapshot was made that keeps what was deleted or replaced since, in seconds since 1970; 0:
-  // there is none.
+  // When the oldest snapshot was made that keeps what was deleted or replaced since, in seconds since 1970;
+  // 0: there is none.
   uint64_t oldest_snapshot_time_s = 0;
 };
 

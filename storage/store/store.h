@@ -162,7 +162,8 @@ class Store {
   // Asks every family and lists the directory: a fraction of a millisecond, and as much again for every few
   // thousand files. For occasional calls.
   Usage MeasureUsage() const;
-  // Snapshots from `current_snapshot` on, which the newest read view holds, keep nothing and are not reported.
+  // Snapshots from `current_snapshot` on, which the newest read view holds, keep nothing and are not
+  // reported.
   StoreFigures MeasureFigures(uint64_t current_snapshot) const;
 
   // As DB::Write. After the write the memtables that are full are switched, so that RocksDB never switches

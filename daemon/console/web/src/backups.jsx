@@ -31,7 +31,7 @@ export function Backups() {
         {status && <Facts of={[
           ['Directory', list.directory],
           ['Schedule', status.scheduled_backups ? `${status.scheduled_backups.schedule}, next ${dateTime(Number(status.scheduled_backups.next_time_us ?? 0) / 1000)}` : 'none (--backup-schedule)'],
-          ['Proven by restoring', status.proven_backup ? `backup ${status.proven_backup.backup_id}, ${dateTime(Number(status.proven_backup.proven_time_us) / 1000)}` : 'none yet (itemctl backup verify --by-restoring)'],
+          ['Proven by restoring', status.proven_backup ? `backup ${status.proven_backup.backup_id}, ${dateTime(Number(status.proven_backup.proven_time_us) / 1000)}` : 'none yet (itemctl backup verify --restore)'],
           ['Archive of every commit', status.archive ? `${status.archive.directory}, from ${dateTime(Number(status.archive.oldest_time_us ?? 0) / 1000)}` : 'off (--archive-directory)'],
           status.archive?.error && ['Archive', <span class="bad">{status.archive.error}</span>],
           status.scheduled_backups?.last_error && ['Last attempt', <span class="bad">{status.scheduled_backups.last_error}</span>],
@@ -40,7 +40,7 @@ export function Backups() {
           : <ShortTable label="Backups of the database" rows={[...list.backups].reverse()} keyOf={(row) => row.backup_id} columns={[
             { title: 'Backup', cell: (row) => row.backup_id }, { title: 'Begun', cell: (row) => dateTime(Number(row.begin_time_us) / 1000) },
             { title: 'Tables', number: true, cell: (row) => count(row.table_count) }, { title: 'Size', number: true, cell: (row) => size(row.size_bytes) },
-            { title: 'Up to change', number: true, cell: (row) => count(row.change_sequence) }, { title: '', cell: (row) => row.for_archive && <Tag>of the archive</Tag> }]} />)}
+            { title: 'Up to change', number: true, cell: (row) => count(row.change_sequence) }, { title: 'Remark', unseen: true, cell: (row) => row.for_archive && <Tag>of the archive</Tag> }]} />)}
         {(list?.damaged_backup_ids ?? []).length > 0 && <Note kind="bad"><p>Damaged: backup {list.damaged_backup_ids.join(', ')}.</p></Note>}
       </section>
       <section class="card"><h2>Of single tables</h2>

@@ -24,8 +24,8 @@ function parse(text, form) {
 function Differences({ mine, theirs }) {
   const names = [...new Set([...Object.keys(mine), ...Object.keys(theirs)])].filter((name) => !sameValue(mine[name], theirs[name]));
   return (
-    <table class="diff"><thead><tr><th scope="col">Attribute</th><th scope="col">As you opened it</th><th scope="col">Now</th></tr></thead>
-      <tbody>{names.map((name) => <tr key={name}><td class="mono">{name}</td><td class="mono">{cellText(mine[name]) || '—'}</td><td class="mono">{cellText(theirs[name]) || '—'}</td></tr>)}</tbody></table>
+    <div class="scroll" tabIndex={0} role="region" aria-label="Differences"><table class="diff"><thead><tr><th scope="col">Attribute</th><th scope="col">As you opened it</th><th scope="col">Now</th></tr></thead>
+      <tbody>{names.map((name) => <tr key={name}><td class="mono">{name}</td><td class="mono">{cellText(mine[name]) || '—'}</td><td class="mono">{cellText(theirs[name]) || '—'}</td></tr>)}</tbody></table></div>
   );
 }
 
@@ -120,10 +120,10 @@ export function ItemEditor({ tableName, keys, shown, partial, session, onClose, 
       <Failure error={error} />
       {conflict && <Note kind="warn">
         {conflict.item && adding && <><p><b>There is an item with this key already.</b> Nothing was written.</p></>}
-        {conflict.item && !adding && <><p><b>The item was changed since you opened it.</b> Nothing was written; your text is kept.</p>
+        {conflict.item && !adding && <><p><b>The item was changed since you opened it.</b> Nothing was written. Keep your text and save again to replace the new values, or read the item of now.</p>
           <Differences mine={before} theirs={conflict.item} />
-          <div class="row"><button type="button" onClick={() => { setBefore(conflict.item); setConflict(null); }}>Keep my text, compare with the item of now</button>
-            <button type="button" onClick={() => { setBefore(conflict.item); setText(format(conflict.item, form)); setConflict(null); }}>Take the item of now</button></div></>}
+          <div class="row"><button type="button" onClick={() => { setBefore(conflict.item); setConflict(null); }}>Keep my text</button>
+            <button type="button" onClick={() => { setBefore(conflict.item); setText(format(conflict.item, form)); setConflict(null); }}>Show the item of now</button></div></>}
         {!conflict.item && <p><b>The item was deleted since you opened it.</b> Nothing was written; your text is kept. Copy it and add it as an item if it is to be there again.</p>}
       </Note>}
       {asking === 'delete' && <Note kind="bad"><p>Delete this item? It is deleted only if it is as shown.</p>

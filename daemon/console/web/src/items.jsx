@@ -64,11 +64,12 @@ function Plan({ read, pages, sources }) {
 const emptyForm = { index: '', keys: {}, filters: [], descending: false, limit: '100' };
 let kept = {};
 
-export function Items({ table, session }) {
+// `start`: the index to read, of an access pattern; "-" is the table.
+export function Items({ table, session, start }) {
   const name = table.table_name;
   const sources = sourcesOf(table);
   const tableKeys = sources[0].keys;
-  const [form, setForm] = useState(kept[name] ?? emptyForm);
+  const [form, setForm] = useState(() => (start === undefined ? kept[name] : undefined) ?? { ...emptyForm, index: start === undefined || start === '-' ? '' : start });
   const [result, setResult] = useState(null);
   const [error, setError] = useState(null);
   const [busy, setBusy] = useState(false);
@@ -78,7 +79,8 @@ export function Items({ table, session }) {
   const abort = useRef(null);
   const source = sources.find((one) => one.index === form.index) ?? sources[0];
   kept = { [name]: form };
-  useEffect(() => { run(); return () => abort.current?.abort(); }, []);
+  // A pattern is opened to be filled in.
+  useEffect(() => { if (start === undefined) run(); return () => abort.current?.abort(); }, []);
 
   const change = (part) => setForm((old) => ({ ...old, ...part }));
   const changeKey = (key, part) => setForm((old) => ({ ...old, keys: { ...old.keys, [key]: { op: 'any', value: '', value2: '', ...old.keys[key], ...part } } }));
@@ -144,11 +146,11 @@ export function Items({ table, session }) {
           const { op = 'any', value = '', value2 = '' } = form.keys[key.name] ?? {};
           return (
             <div class="line" key={`${form.index} ${key.name}`}>
-              <div class="name">{key.name}</div>
+              <div class="name">{key.name}<span class="quiet">{key.range ? 'sort key' : 'partition key'}</span></div>
               {key.range
                 ? <label><span class="hidden">Operator for {key.name}</span><select value={op} onChange={(event) => changeKey(key.name, { op: event.target.value })}>
                   {Object.entries(keyOperators).filter(([id]) => id !== 'begins' || key.type !== 'N').map(([id, text]) => <option key={id} value={id}>{text}</option>)}</select></label>
-                : <div class="quiet">= (partition key)</div>}
+                : <div class="quiet">=</div>}
               <div class="value row">
                 <label class="grow"><span class="hidden">Value of {key.name}</span><input value={value} placeholder={keyTypes[key.type]} disabled={key.range && op === 'any'} spellcheck={false}
                   autocapitalize="off" onInput={(event) => changeKey(key.name, { value: event.target.value })} /></label>

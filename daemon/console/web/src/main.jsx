@@ -49,7 +49,7 @@ function SignIn({ ended }) {
   return (
     <Dialog title={ended ? 'Sign in again' : 'Sign in to itemdb'} narrow>
       {ended ? <Note kind="warn"><p>Your session has ended. What you have typed on the page is kept.</p></Note>
-        : <p class="quiet">With an access key of this daemon (--access-keys). You can do what its role allows.</p>}
+        : <p class="quiet">With an access key of this daemon (<code>--access-keys</code>). You can do what its role allows.</p>}
       <form class="stack" onSubmit={submit}>
         <label>Access key id<input name="id" required autocomplete="username" autocapitalize="off" spellcheck={false} autofocus /></label>
         <label>Secret access key<input name="secret" type="password" required autocomplete="current-password" /></label>
@@ -99,7 +99,7 @@ function Console() {
   if (failed) return <main><Failure error={failed} again={load} /></main>;
   if (!session) return <main><Loading /></main>;
   const shown = session.signed_in || session.ended;
-  const content = name === 'tables' && rest.length > 0 ? <Table key={rest[0]} name={rest[0]} tab={rest[1]} session={session} /> : <Screen session={session} />;
+  const content = name === 'tables' && rest.length > 0 ? <Table key={rest[0]} name={rest[0]} tab={rest[1]} start={rest[2]} session={session} /> : <Screen session={session} />;
   return (
     <div class="frame">
       <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); main.current.focus(); }}>Skip to the content</a>

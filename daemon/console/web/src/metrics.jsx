@@ -69,11 +69,11 @@ const rate = (value) => `${value < 10 ? value.toFixed(1) : count(Math.round(valu
 
 const plots = [
   { title: 'Requests', format: rate, series: [['reads', perSecond('reads')], ['writes and others', perSecond('others')]] },
-  { title: 'Latency', format: duration, series: [['99 %', (a, b) => quantile(a, b, 0.99)], ['median', (a, b) => quantile(a, b, 0.5)]] },
+  { title: 'Latency', format: duration, least: 0.0005, series: [['99 %', (a, b) => quantile(a, b, 0.99)], ['median', (a, b) => quantile(a, b, 0.5)]] },
   { title: 'Failures', format: rate, series: [['failures and false conditions', perSecond('failures')]] },
   { title: 'Commits', format: rate, series: [['commits', perSecond('commits')], ['groups', perSecond('groups')]] },
-  { title: 'Time of a synced write', format: duration, series: [['mean', (a, b) => (b.syncs > a.syncs ? (b.syncSeconds - a.syncSeconds) / (b.syncs - a.syncs) : null)]] },
-  { title: 'Bytes', format: (value) => `${size(Math.round(value))}/s`, series: [['replies', perSecond('replyBytes')], ['requests', perSecond('requestBytes')]] },
+  { title: 'Time of a synced write', format: duration, least: 0.0005, series: [['mean', (a, b) => (b.syncs > a.syncs ? (b.syncSeconds - a.syncSeconds) / (b.syncs - a.syncs) : null)]] },
+  { title: 'Bytes', least: 1024, format: (value) => `${size(Math.round(value))}/s`, series: [['replies', perSecond('replyBytes')], ['requests', perSecond('requestBytes')]] },
   { title: 'In flight', format: count, series: [['requests', now('inFlight')], ['streams', now('streams')]] },
   { title: 'Memory', format: (value) => size(Math.round(value)), series: [['resident', now('resident')], ['limit', now('limit')]] },
   { title: 'Disk', format: (value) => size(Math.round(value)), series: [['used', now('used')], ['waiting for compaction', now('pending')]] },
@@ -87,9 +87,9 @@ function Plot({ plot, data }) {
     const colour = (name) => style.getPropertyValue(name).trim();
     const axis = { stroke: colour('--quiet'), grid: { stroke: colour('--faint'), width: 1 }, ticks: { stroke: colour('--line'), width: 1 }, font: '11px system-ui' };
     const options = {
-      width: box.current.clientWidth, height: 140, cursor: { y: false }, legend: { show: false },
-      scales: { y: { range: (_, low, high) => [0, high > 0 ? high * 1.1 : 1] } },
-      axes: [{ ...axis, values: (_, times) => times.map((one) => new Date(one * 1000).toTimeString().slice(0, 8)), space: 80 },
+      width: box.current.clientWidth, height: 140, padding: [8, 8, 0, 0], cursor: { y: false }, legend: { show: false },
+      scales: { y: { range: (_, low, high) => [0, Math.max(high * 1.1, plot.least ?? 1)] } },
+      axes: [{ ...axis, values: (_, times) => times.map((one) => new Date(one * 1000).toTimeString().slice(0, 8)), space: 80, size: 28 },
         { ...axis, size: 72, values: (_, values) => values.map((one) => plot.format(one)), space: 32 }],
       series: [{}, ...plot.series.map(([label], i) => ({ label, stroke: colour(i === 0 ? '--accent' : '--quiet'), width: i === 0 ? 2 : 1.5, spanGaps: true, points: { show: false } }))],
     };

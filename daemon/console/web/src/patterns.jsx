@@ -2,7 +2,7 @@
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
 import { itemdb, useLoad } from './api.js';
-import { Empty, Failure, Loading, LongTable, TableLink, Tag, Top } from './ui.jsx';
+import { Empty, Failure, Loading, LongTable, TableLink, Tag, Top, linkTo } from './ui.jsx';
 import { count, dateTime, duration } from './values.js';
 
 // A read that examines much more than it returns, or everything.
@@ -15,14 +15,19 @@ function Advice({ row }) {
   return null;
 }
 
+// A read opens the query builder with its table or index.
+function Operation({ row }) {
+  const what = `${row.operation}${row.descending ? ' descending' : ''}${row.index_name ? ` of ${row.index_name}` : ''}`;
+  return /Query|Scan/.test(row.operation) ? <a href={linkTo('tables', row.table_name, 'items', row.index_name || '-')}>{what}</a> : what;
+}
+
 export function Patterns({ tableName }) {
   const { value, error, again } = useLoad((options) => itemdb('Admin/GetAccessPatterns', { table_name: tableName }, options), [tableName], 5000);
   const [search, setSearch] = useState('');
   const rows = (value?.patterns ?? []).filter((one) => `${one.table_name} ${one.operation} ${one.index_name ?? ''} ${one.key_condition ?? ''} ${one.filter ?? ''}`.toLowerCase().includes(search.toLowerCase()));
   const columns = [
     ...(tableName ? [] : [{ title: 'Table', cell: (row) => <TableLink name={row.table_name} /> }]),
-    { title: 'Operation', cell: (row) => `${row.operation}${row.descending ? ', descending' : ''}` },
-    { title: 'Index', cell: (row) => row.index_name ?? '' },
+    { title: 'Operation', cell: (row) => <Operation row={row} /> },
     { title: 'Key condition', kind: 'cell', cell: (row) => <span title={row.key_condition}>{row.key_condition ?? ''}</span> },
     { title: 'Filter or condition', kind: 'cell', cell: (row) => <span title={row.filter}>{row.filter ?? ''}</span> },
     { title: 'Calls', number: true, cell: (row) => count(row.calls) },
@@ -30,8 +35,7 @@ export function Patterns({ tableName }) {
     { title: 'Returned', number: true, cell: (row) => count(row.items_returned) },
     { title: 'Median', number: true, cell: (row) => duration(Number(row.p50_us ?? 0) / 1e6) },
     { title: '99 %', number: true, cell: (row) => duration(Number(row.p99_us ?? 0) / 1e6) },
-    { title: '', cell: (row) => <Advice row={row} /> },
-    { title: 'Run', cell: (row) => <TableLink name={row.table_name} to={['items', row.index_name ?? '']} text="Open" /> },
+    { title: 'Remark', unseen: true, cell: (row) => <Advice row={row} /> },
   ];
   const find = <label><span class="hidden">Find a pattern</span><input type="search" placeholder="Find" value={search} onInput={(event) => setSearch(event.target.value)} /></label>;
   return (

@@ -1,7 +1,7 @@
 // One table: its definition and numbers, its items, its changes.
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
-import { itemdb, useLoad } from './api.js';
+import { dynamo, itemdb, useLoad } from './api.js';
 import { Facts, Failure, Figures, Loading, Note, ShortTable, Tag, Top, linkTo } from './ui.jsx';
 import { Items } from './items.jsx';
 import { Changes } from './changes.jsx';
@@ -38,8 +38,7 @@ function Overview({ table, again, session }) {
     ...(table.local_secondary_indexes ?? []).map((one) => ({ ...one, kind: 'local' })),
   ];
   const stream = (table.stream_view_type ?? '').replace(/^STREAM_VIEW_TYPE_/, '').replaceAll('_', ' ').toLowerCase();
-  const ttl = table.time_to_live;
-  const pitr = table.point_in_time_recovery;
+  const { ttl, recovery } = table;
   const status = plainStatus(table.table_status);
   return (
     <div>
@@ -53,10 +52,10 @@ function Overview({ table, again, session }) {
           ['Deletion protection', table.deletion_protection_enabled ? 'on' : 'off'],
           (table.tags ?? []).length > 0 && ['Tags', table.tags.map((tag) => `${tag.key}=${tag.value ?? ''}`).join(', ')],
         ].filter(Boolean)} /></section>
-        <section class="card"><h2>What it keeps up</h2><Facts of={[
+        <section class="card"><h2>Features</h2><Facts of={[
           ['Stream', table.stream_enabled ? `on, ${stream}` : 'off'],
-          ['Time to live', ttl?.attribute_name ? `on, attribute ${ttl.attribute_name}${/CREATING/.test(ttl.index_status ?? '') ? ', reading existing items' : ''}` : 'off'],
-          ['Point-in-time recovery', pitr ? `on, ${plural(pitr.recovery_period_in_days, 'day')}` : 'off'],
+          ['Time to live', ttl.AttributeName ? `${ttl.TimeToLiveStatus === 'ENABLED' ? 'on' : ttl.TimeToLiveStatus.toLowerCase()}, attribute ${ttl.AttributeName}` : 'off'],
+          ['Point-in-time recovery', recovery.PointInTimeRecoveryStatus === 'ENABLED' ? `on, ${plural(recovery.RecoveryPeriodInDays, 'day')}` : 'off'],
           ['Changes', <a href={linkTo('tables', table.table_name, 'changes')}>live</a>],
         ]} /></section>
       </div>
@@ -81,10 +80,16 @@ function Overview({ table, again, session }) {
 
 const tabs = [['overview', 'Overview'], ['items', 'Items'], ['changes', 'Changes'], ['patterns', 'Access patterns'], ['time', 'Point in time']];
 
-export function Table({ name, tab = 'overview', session }) {
+export function Table({ name, tab = 'overview', start, session }) {
   const [building, setBuilding] = useState(false);
   const { value, error, again } = useLoad(async (options) => {
-    const { table } = await itemdb('Tables/DescribeTable', { table_name: name }, options);
+    const [{ table }, ttl, recovery] = await Promise.all([
+      itemdb('Tables/DescribeTable', { table_name: name }, options),
+      dynamo('DescribeTimeToLive', { TableName: name }, options),
+      dynamo('DescribeContinuousBackups', { TableName: name }, options),
+    ]);
+    table.ttl = ttl.TimeToLiveDescription;
+    table.recovery = recovery.ContinuousBackupsDescription.PointInTimeRecoveryDescription;
     setBuilding((table.global_secondary_indexes ?? []).some((one) => one.build));
     return table;
   }, [name, building], building ? 1000 : 10000);
@@ -97,7 +102,7 @@ export function Table({ name, tab = 'overview', session }) {
       <Failure error={error} again={again} />
       {!value && !error && <Loading />}
       {value && tab === 'overview' && <Overview table={value} again={again} session={session} />}
-      {value && tab === 'items' && <Items table={value} session={session} />}
+      {value && tab === 'items' && <Items key={start} start={start} table={value} session={session} />}
       {value && tab === 'changes' && <Changes tableName={name} session={session} />}
       {value && tab === 'patterns' && <Patterns tableName={name} />}
       {value && tab === 'time' && <PointInTime table={value} session={session} />}

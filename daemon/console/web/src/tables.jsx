@@ -39,7 +39,7 @@ export function Tables() {
     { title: 'Items', sort: 'items', number: true, cell: (row) => (row.items === undefined ? '' : count(row.items)) },
     { title: 'Size', sort: 'bytes', number: true, cell: (row) => (row.bytes === undefined ? '' : size(row.bytes)) },
     { title: 'Indexes', sort: 'indexes', number: true, cell: (row) => row.indexes ?? '' },
-    { title: '', number: true, cell: (row) => <TableLink name={row.name} to={['items']} text="Items" /> },
+    { title: 'Read', unseen: true, number: true, cell: (row) => <TableLink name={row.name} to={['items']} text="Items" /> },
   ];
   const status = value?.status;
   return (

@@ -49,8 +49,12 @@ export function Dialog({ title, narrow, onClose, children }) {
   const dialog = useRef();
   useEffect(() => {
     const opener = document.activeElement;
-    dialog.current.showModal();
-    return () => { if (opener?.isConnected) opener.focus(); };
+    const shown = dialog.current;
+    shown.showModal();
+    return () => {
+      shown.close();
+      if (opener?.isConnected) opener.focus();
+    };
   }, []);
   return (
     <dialog ref={dialog} class={narrow ? 'narrow' : ''} aria-label={title} onCancel={(event) => { event.preventDefault(); onClose?.(); }}>
@@ -61,6 +65,8 @@ export function Dialog({ title, narrow, onClose, children }) {
     </dialog>
   );
 }
+
+const HeadText = ({ column }) => (column.unseen ? <span class="hidden">{column.title}</span> : column.title);
 
 const rowHeight = 32;
 const spare = 20;
@@ -86,7 +92,7 @@ export function LongTable({ label, columns, rows, keyOf, sorted, onSort }) {
         <thead>
           <tr>{columns.map((column) => (
             <th key={column.title} scope="col" class={column.number ? 'number' : ''} aria-sort={sorted?.by === column.sort && column.sort ? (sorted.down ? 'descending' : 'ascending') : undefined}>
-              {column.sort ? <button type="button" onClick={() => onSort(column.sort)}>{column.title}{sorted?.by === column.sort ? (sorted.down ? ' ↓' : ' ↑') : ''}</button> : column.title}
+              {column.sort ? <button type="button" onClick={() => onSort(column.sort)}>{column.title}{sorted?.by === column.sort ? (sorted.down ? ' ↓' : ' ↑') : ''}</button> : <HeadText column={column} />}
             </th>
           ))}</tr>
         </thead>
@@ -108,7 +114,7 @@ export function LongTable({ label, columns, rows, keyOf, sorted, onSort }) {
 export const ShortTable = ({ label, columns, rows, keyOf }) => (
   <div class="scroll" tabIndex={0} role="region" aria-label={label}>
     <table>
-      <thead><tr>{columns.map((column) => <th key={column.title} scope="col" class={column.number ? 'number' : ''}>{column.title}</th>)}</tr></thead>
+      <thead><tr>{columns.map((column) => <th key={column.title} scope="col" class={column.number ? 'number' : ''}><HeadText column={column} /></th>)}</tr></thead>
       <tbody>{rows.map((row, i) => (
         <tr key={keyOf ? keyOf(row, i) : i}>{columns.map((column) => <td key={column.title} class={`${column.number ? 'number' : ''} ${column.kind ?? ''}`}>{column.cell(row)}</td>)}</tr>
       ))}</tbody>

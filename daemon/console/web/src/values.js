@@ -135,6 +135,7 @@ export function size(bytes) {
 }
 
 export function duration(seconds) {
+  if (seconds === 0) return '0';
   if (seconds < 0.001) return `${Math.round(seconds * 1e6)} µs`;
   if (seconds < 1) return `${(seconds * 1000).toFixed(seconds < 0.01 ? 1 : 0)} ms`;
   if (seconds < 60) return `${seconds.toFixed(1)} s`;

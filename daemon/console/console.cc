@@ -213,8 +213,8 @@ HttpPage Console::SignIn(const HttpHead& head) const {
   if (!serving_.authorizer.asks_for_keys())
     return Refuse(400, "ValidationException", "itemd has no access keys: nobody needs to sign in");
   const std::optional<std::string_view> sent = head.Find("Authorization");
-  absl::StatusOr<Caller> caller = serving_.authorizer.Check(
-      "console", {.role = Role::kRead, .scope = Scope::kTableNames}, sent);
+  absl::StatusOr<Caller> caller =
+      serving_.authorizer.Check("console", {.role = Role::kRead, .scope = Scope::kTableNames}, sent);
   std::optional<NewSession> session;
   if (caller.ok()) session = sessions_.Begin(caller->key_id);
   if (!session.has_value()) {
@@ -265,13 +265,12 @@ HttpPage Console::Call(const HttpHead& head, const FoundSession& session) const 
   }
   if (attached() == nullptr)
     return Refuse(503, "ServiceUnavailable", "the database is opening, or itemd is stopping: try again");
-  // A statement of PartiQL is judged by the role of the caller, so a session that only reads is a reader. What
-  // changes nothing and yet needs the role admin is allowed to a session that only reads.
+  // A statement of PartiQL is judged by the role of the caller, so a session that only reads is a reader.
+  // What changes nothing and yet needs the role admin is allowed to a session that only reads.
   const bool is_harmless = operation.json == nullptr && !needs_editing;
   Caller caller = is_harmless ? session.caller : session.effective();
-  const absl::Status allowed =
-      CheckOperation(caller, absl::StrCat("console:", Absl(operation.name)),
-                     {.role = operation.role, .scope = operation.scope});
+  const absl::Status allowed = CheckOperation(caller, absl::StrCat("console:", Absl(operation.name)),
+                                              {.role = operation.role, .scope = operation.scope});
   if (!allowed.ok()) {
     HttpPage page = {.answer = NewAnswer(http::ErrorReply(allowed), kJson)};
     page.audited = AuditedCall{.key_id = caller.key_id,

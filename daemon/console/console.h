@@ -1,11 +1,10 @@
 // The console: one page at `/` of the metrics address, and what it calls under /api. The page is made of the
 // files that the build has bundled from web/; everything it shows and does goes through /api:
 //
-//   POST /api/sign-in        Authorization: Basic base64(ID:SECRET); sets the cookie, answers the page's token
-//   POST /api/session        what the session may do
-//   POST /api/editing/on     lets the session write, as far as its key may; /api/editing/off
-//   POST /api/sign-out
-//   POST /api                X-Amz-Target names an operation of DynamoDB's JSON protocol, or a method of
+//   POST /api/sign-in        Authorization: Basic base64(ID:SECRET); sets the cookie, answers the page's
+//   token POST /api/session        what the session may do POST /api/editing/on     lets the session write,
+//   as far as its key may; /api/editing/off POST /api/sign-out POST /api                X-Amz-Target names an
+//   operation of DynamoDB's JSON protocol, or a method of
 //                            console_calls.h; the body is its request
 //
 // A request must have the header X-Itemdb-Session, with the page's token once there is one. A page of another

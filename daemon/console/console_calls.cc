@@ -24,8 +24,8 @@ absl::Status ReadMessage(std::string_view json, google::protobuf::Message& messa
   if (json.empty()) return absl::OkStatus();
   const auto read = google::protobuf::util::JsonStringToMessage({json.data(), json.size()}, &message);
   if (read.ok()) return absl::OkStatus();
-  return storage::ValidationError(absl::StrCat(
-      "the body is not a ", message.GetDescriptor()->full_name(), " as JSON: ", std::string(read.message())));
+  return storage::ValidationError(absl::StrCat("the body is not a ", message.GetDescriptor()->full_name(),
+                                               " as JSON: ", std::string(read.message())));
 }
 
 JsonReply MessageReply(const google::protobuf::Message& message) {

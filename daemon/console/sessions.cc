@@ -56,10 +56,8 @@ std::optional<NewSession> Sessions::Begin(const std::string& key_id) {
       return a.second.used < b.second.used;
     }));
   }
-  sessions_.emplace(HashOfToken(tokens.cookie), Session{.page_hash = HashOfToken(tokens.page),
-                                                        .key = *key,
-                                                        .begun = now,
-                                                        .used = now});
+  sessions_.emplace(HashOfToken(tokens.cookie),
+                    Session{.page_hash = HashOfToken(tokens.page), .key = *key, .begun = now, .used = now});
   return tokens;
 }
 

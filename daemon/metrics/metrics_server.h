@@ -1,6 +1,5 @@
-// The metrics address: the console at /, /metrics for Prometheus, /-/healthy and /-/ready for programs that start
-// and stop daemons.
-// It serves from before the database is opened until the process ends.
+// The metrics address: the console at /, /metrics for Prometheus, /-/healthy and /-/ready for programs that
+// start and stop daemons. It serves from before the database is opened until the process ends.
 #pragma once
 
 #include <memory>

@@ -35,7 +35,8 @@ void CallAudit::Refused(AuditedCall call, bool unauthenticated) {
 void CallAudit::Answered(AuditedCall call) { Keep(std::move(call)); }
 
 void CallAudit::Keep(AuditedCall call) {
-  for (std::string* text : {&call.key_id, &call.peer, &call.operation, &call.table, &call.outcome, &call.reason})
+  for (std::string* text :
+       {&call.key_id, &call.peer, &call.operation, &call.table, &call.outcome, &call.reason})
     text->resize(std::min(text->size(), kMaxAuditTextBytes));
   {
     storage::MutexLock lock(mutex_);

@@ -114,7 +114,8 @@ class SlowRequestLog {
   void Log(const AnsweredCall& call);
   // max(): no call is slow.
   std::chrono::steady_clock::duration threshold() const { return threshold_; }
-  // The newest slow calls, also those that no line was written for, at most kRecentRequests, the oldest first.
+  // The newest slow calls, also those that no line was written for, at most kRecentRequests, the oldest
+  // first.
   static constexpr size_t kRecentRequests = 200;
   std::vector<SlowRequest> Recent() const;
 

@@ -53,21 +53,24 @@ class ConsolePageTest : public ::testing::Test {
     headers.insert(headers.end(), more.begin(), more.end());
     return headers;
   }
-  static std::pair<std::string, std::string> Basic(const std::string& id, const std::string& secret = kSecret) {
+  static std::pair<std::string, std::string> Basic(const std::string& id,
+                                                   const std::string& secret = kSecret) {
     return {"Authorization", "Basic " + absl::Base64Escape(absl::StrCat(id, ":", secret))};
   }
   static int Status(const http::HttpPage& page) { return static_cast<int>(page.answer.reply.http_status); }
 
   // The headers of a session that was begun with `id`.
   Headers SignIn(const std::string& id) {
-    const http::HttpPage page = Send({.path = "/api/sign-in", .headers = Own({Basic(id), {"X-Itemdb-Session", ""}})});
+    const http::HttpPage page =
+        Send({.path = "/api/sign-in", .headers = Own({Basic(id), {"X-Itemdb-Session", ""}})});
     EXPECT_EQ(Status(page), 200) << page.answer.reply.body;
     const std::string& headers = page.answer.headers;
     const size_t name = headers.find("Set-Cookie: ") + 12;
     const std::string cookie = headers.substr(name, headers.find(';', name) - name);
     const std::string& body = page.answer.reply.body;
     const size_t token = body.find("\"token\":\"") + 9;
-    return Own({{"Cookie", "other=1; " + cookie}, {"X-Itemdb-Session", body.substr(token, body.find('"', token) - token)}});
+    return Own({{"Cookie", "other=1; " + cookie},
+                {"X-Itemdb-Session", body.substr(token, body.find('"', token) - token)}});
   }
   http::HttpPage Call(Headers headers, const std::string& target) const {
     headers.emplace_back("X-Amz-Target", target);
@@ -103,8 +106,9 @@ TEST_F(ConsolePageTest, IsSmallAndHasAStrictPolicy) {
       EXPECT_EQ(Status(page), 200);
       EXPECT_EQ(page.answer.reply.content_encoding, *accepted != '\0' ? "gzip" : "");
       EXPECT_EQ(page.answer.content_type, file.content_type);
-      EXPECT_THAT(page.answer.headers, HasSubstr("Content-Security-Policy: default-src 'none'; script-src 'self'; "
-                                                 "style-src 'self'; img-src 'self'; connect-src 'self'; "));
+      EXPECT_THAT(page.answer.headers,
+                  HasSubstr("Content-Security-Policy: default-src 'none'; script-src 'self'; "
+                            "style-src 'self'; img-src 'self'; connect-src 'self'; "));
       EXPECT_THAT(page.answer.headers, HasSubstr("X-Content-Type-Options: nosniff\r\n"));
       EXPECT_THAT(page.answer.headers, HasSubstr("frame-ancestors 'none'"));
       EXPECT_THAT(page.answer.headers, HasSubstr(file.path == "/" ? "no-cache" : "immutable"));
@@ -137,10 +141,11 @@ TEST_F(ConsolePageTest, OnlyItsOwnPageMayCall) {
     const char* host;
     const char* origin;
   };
-  for (const Case& one :
-       {Case{"another port", "127.0.0.1:7421", "http://127.0.0.1:3000"}, Case{"another name", "127.0.0.1:7421", "http://localhost:7421"},
-        Case{"elsewhere", "127.0.0.1:7421", "https://evil.example"}, Case{"no page", "127.0.0.1:7421", ""},
-        Case{"a sandbox", "127.0.0.1:7421", "null"}, Case{"a longer name", "127.0.0.1:7421", "http://127.0.0.1:7421.evil.example"}}) {
+  for (const Case& one : {Case{"another port", "127.0.0.1:7421", "http://127.0.0.1:3000"},
+                          Case{"another name", "127.0.0.1:7421", "http://localhost:7421"},
+                          Case{"elsewhere", "127.0.0.1:7421", "https://evil.example"},
+                          Case{"no page", "127.0.0.1:7421", ""}, Case{"a sandbox", "127.0.0.1:7421", "null"},
+                          Case{"a longer name", "127.0.0.1:7421", "http://127.0.0.1:7421.evil.example"}}) {
     SCOPED_TRACE(one.what);
     Headers headers = session;
     headers[0].second = one.host;
@@ -163,8 +168,7 @@ TEST_F(ConsolePageTest, OnlyItsOwnPageMayCall) {
 TEST_F(ConsolePageTest, CookieIsForThisServerOnly) {
   const http::HttpPage page =
       Send({.path = "/api/sign-in", .headers = Own({Basic("ADMIN"), {"X-Itemdb-Session", ""}})});
-  EXPECT_THAT(page.answer.headers,
-              HasSubstr("; Path=/api; HttpOnly; SameSite=Strict\r\n"));
+  EXPECT_THAT(page.answer.headers, HasSubstr("; Path=/api; HttpOnly; SameSite=Strict\r\n"));
   EXPECT_THAT(page.answer.headers, HasSubstr("Set-Cookie: itemdb_session_7421="));
   EXPECT_THAT(page.answer.headers, HasSubstr("Cache-Control: no-store\r\n"));
   EXPECT_THAT(page.answer.reply.body, HasSubstr("\"role\":\"admin\""));
@@ -183,7 +187,8 @@ TEST_F(ConsoleOverTlsTest, CookieIsSentOverTlsOnly) {
 TEST_F(ConsolePageTest, WrongKeysAreRefusedAndRecorded) {
   for (const auto& credentials : {Basic("ADMIN", "wrong"), Basic("NOBODY"), Basic(""),
                                   std::pair<std::string, std::string>{"Authorization", "Bearer ADMIN:x"}}) {
-    const http::HttpPage page = Send({.path = "/api/sign-in", .headers = Own({credentials, {"X-Itemdb-Session", ""}})});
+    const http::HttpPage page =
+        Send({.path = "/api/sign-in", .headers = Own({credentials, {"X-Itemdb-Session", ""}})});
     EXPECT_EQ(Status(page), 401);
     EXPECT_THAT(page.answer.headers, Not(HasSubstr("Set-Cookie")));
     ASSERT_TRUE(page.audited.has_value());

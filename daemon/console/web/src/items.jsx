@@ -121,8 +121,12 @@ export function Items({ table, session, start }) {
     const seen = new Map();
     for (const item of result.items.slice(0, 100)) for (const one of Object.keys(item)) if (!first.includes(one)) seen.set(one, (seen.get(one) ?? 0) + 1);
     const others = [...seen].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, 16).map(([one]) => one);
-    return [...first, ...others].map((one, i) => ({
+    const all = [...first, ...others];
+    const sample = result.items.slice(0, 100);
+    return all.map((one, i) => ({
       title: one, kind: 'cell',
+      // In the smaller letters of cells; the last column takes what is left.
+      width: i === all.length - 1 && all.length > 1 ? undefined : Math.min(44, Math.max(one.length + 4, ...sample.map((item) => cellText(item[one]).length + 4))),
       cell: (row) => (i === 0 ? <button type="button" class="link" onClick={() => setOpen({ item: row })}>{cellText(row[one]) || '(empty)'}</button> : cellText(row[one])),
     }));
   }, [result]);
@@ -140,7 +144,7 @@ export function Items({ table, session, start }) {
           <label class="fixed">Order<select value={form.descending ? 'down' : 'up'} onChange={(event) => change({ descending: event.target.value === 'down' })}>
             <option value="up">ascending</option><option value="down">descending</option></select></label>
           <label class="fixed">Items a page<select value={form.limit} onChange={(event) => change({ limit: event.target.value })}>
-            {['25', '100', '250', '1000'].map((one) => <option key={one}>{one}</option>)}</select></label>
+            {['25', '100', '250', '500'].map((one) => <option key={one}>{one}</option>)}</select></label>
         </div>
         {source.keys.map((key) => {
           const { op = 'any', value = '', value2 = '' } = form.keys[key.name] ?? {};

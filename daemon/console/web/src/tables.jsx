@@ -36,10 +36,10 @@ export function Tables() {
   }, [value, search, sorted]);
   const columns = [
     { title: 'Table', sort: 'name', cell: (row) => <TableLink name={row.name} /> },
-    { title: 'Items', sort: 'items', number: true, cell: (row) => (row.items === undefined ? '' : count(row.items)) },
-    { title: 'Size', sort: 'bytes', number: true, cell: (row) => (row.bytes === undefined ? '' : size(row.bytes)) },
-    { title: 'Indexes', sort: 'indexes', number: true, cell: (row) => row.indexes ?? '' },
-    { title: 'Read', unseen: true, number: true, cell: (row) => <TableLink name={row.name} to={['items']} text="Items" /> },
+    { title: 'Items', sort: 'items', number: true, width: 16, cell: (row) => (row.items === undefined ? '' : count(row.items)) },
+    { title: 'Size', sort: 'bytes', number: true, width: 13, cell: (row) => (row.bytes === undefined ? '' : size(row.bytes)) },
+    { title: 'Indexes', sort: 'indexes', number: true, width: 12, cell: (row) => row.indexes ?? '' },
+    { title: 'Read', unseen: true, number: true, width: 10, cell: (row) => <TableLink name={row.name} to={['items']} text="Items" /> },
   ];
   const status = value?.status;
   return (

@@ -69,13 +69,14 @@ export function Dialog({ title, narrow, onClose, children }) {
 const HeadText = ({ column }) => (column.unseen ? <span class="hidden">{column.title}</span> : column.title);
 
 const rowHeight = 32;
-const spare = 20;
+const spare = 8;
 
 // A table of any number of rows; only those that are seen are in the document. `columns`: [{title, cell(row), number,
-// sort}]; all rows are of one height. `footer` stands below.
+// sort, width}]; all rows are of one height. With widths, in characters, the columns do not move while the rows do, and
+// the browser need not look at every cell; a column without one takes what is left.
 export function LongTable({ label, columns, rows, keyOf, sorted, onSort }) {
   const box = useRef();
-  const [seen, setSeen] = useState({ first: 0, last: 60 });
+  const [seen, setSeen] = useState({ first: 0, last: 40 });
   const look = () => {
     const { scrollTop, clientHeight } = box.current;
     const first = Math.max(0, Math.floor(scrollTop / rowHeight) - spare);
@@ -86,9 +87,12 @@ export function LongTable({ label, columns, rows, keyOf, sorted, onSort }) {
   const first = Math.min(seen.first, rows.length);
   const last = Math.min(seen.last, rows.length);
   const gap = (height) => height > 0 && <tr class="gap" aria-hidden="true"><td colSpan={columns.length} style={{ height: `${height}px` }} /></tr>;
+  const fixed = columns.some((column) => column.width);
+  const least = columns.reduce((sum, column) => sum + (column.width ?? 16), 0);
   return (
     <div class="scroll tall" ref={box} onScroll={look} tabIndex={0} role="region" aria-label={label}>
-      <table aria-rowcount={rows.length + 1}>
+      <table class={fixed ? 'fixed' : ''} style={fixed ? { minWidth: `${least}ch` } : undefined} aria-rowcount={rows.length + 1}>
+        {fixed && <colgroup>{columns.map((column) => <col key={column.title} style={column.width ? { width: `${column.width}ch` } : undefined} />)}</colgroup>}
         <thead>
           <tr>{columns.map((column) => (
             <th key={column.title} scope="col" class={column.number ? 'number' : ''} aria-sort={sorted?.by === column.sort && column.sort ? (sorted.down ? 'descending' : 'ascending') : undefined}>

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { chromium } from 'playwright-core';
@@ -32,9 +32,13 @@ export class Itemd {
       if (tries === startSeconds * 20 || itemd.process.exitCode !== null) throw new Error('itemd did not start');
       await sleep(50);
     }
-    const { http, metrics } = JSON.parse(readFileSync(addresses, 'utf8'));
+    const { grpc, http, metrics } = JSON.parse(readFileSync(addresses, 'utf8'));
     itemd.url = `http://${metrics[0]}`;
-    itemd.client = new DynamoDBClient({ endpoint: `http://${http[0]}`, region: 'local', maxAttempts: 3, credentials: { accessKeyId: 'ADMIN', secretAccessKey: secret } });
+    itemd.http = `http://${http[0]}`;
+    itemd.grpc = grpc[0];
+    // Where itemctl is too.
+    itemd.programs = dirname(process.env.ITEMDB_ITEMD);
+    itemd.client = new DynamoDBClient({ endpoint: itemd.http, region: 'local', maxAttempts: 3, credentials: { accessKeyId: 'ADMIN', secretAccessKey: secret } });
     return itemd;
   }
 

@@ -1,6 +1,7 @@
 // Writing with the console: only when asked, never over somebody else's change, and nothing typed is lost.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DeleteItemCommand, GetItemCommand, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { makeOrders, order } from './data.mjs';
 import { Itemd, openBrowser, secret, signIn, usualKeys } from './itemd.mjs';
@@ -185,6 +186,52 @@ describe('editing', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The item was saved.').waitFor();
     await close();
+  });
+});
+
+describe('going back', () => {
+  it('shows what differs from an earlier time, and restores it into a new table', async () => {
+    const itemd = await Itemd.start();
+    const browser = await openBrowser();
+    try {
+      await makeOrders(itemd.client, 20);
+      const page = await browser.newPage();
+      await signIn(page, itemd.url);
+      await page.getByRole('switch', { name: 'Editing' }).click();
+      await page.goto(`${itemd.url}/#/tables/Orders/time`);
+      await page.getByRole('button', { name: 'Turn on', exact: true }).click();
+      await page.getByText('Point-in-time recovery is on.').waitFor();
+      await page.getByRole('slider').waitFor();
+      // Times of the slider are of whole seconds: the change is made when the first second that can be restored is over.
+      await sleep(2100);
+      await itemd.client.send(new UpdateItemCommand({ TableName: 'Orders', Key, UpdateExpression: 'SET #s = :s', ExpressionAttributeNames: { '#s': 'state' }, ExpressionAttributeValues: { ':s': { S: 'changed' } } }));
+      await page.getByRole('slider').fill('0');
+      await page.getByRole('button', { name: 'Show what differs' }).click();
+      await page.getByText('would be as before').waitFor();
+      assert.equal(await page.getByRole('region', { name: 'Items that differ' }).locator('tbody tr').count(), 1);
+      await page.getByText('cust_001 · ord_000001').waitFor();
+      await page.getByLabel('Restore into a new table').fill('OrdersBefore');
+      await page.getByRole('button', { name: 'Restore' }).click();
+      await page.getByText('OrdersBefore is being restored.').waitFor();
+      await page.getByRole('button', { name: 'Back up now' }).click();
+      await page.getByText('A backup is being made.').waitFor();
+      await page.getByRole('cell', { name: /^console-/ }).waitFor();
+      for (let tries = 0; ; ++tries) {
+        const { Item } = await itemd.client.send(new GetItemCommand({ TableName: 'OrdersBefore', Key })).catch(() => ({}));
+        if (Item) {
+          assert.deepEqual(Item.state, order(1).state);
+          break;
+        }
+        assert.ok(tries < 600, 'it is not restored');
+        await sleep(100);
+      }
+      await page.goto(`${itemd.url}/#/builds`);
+      await page.getByRole('button', { name: 'Check now' }).click();
+      await page.getByText('Everything agrees.').waitFor();
+    } finally {
+      await browser.close();
+      assert.equal(await itemd.stop(), 0);
+    }
   });
 });
 

@@ -141,7 +141,7 @@ export function PointInTime({ table, session }) {
           {session.editing && <Difference key={share} tableName={name} time={time} />}
           <div class="row"><label class="grow">Restore into a new table<input value={target} spellcheck={false} onInput={(event) => setTarget(event.target.value)} /></label>
             <button type="button" class="main" disabled={!session.editing || state.busy || target === ''} onClick={attempt(() => dynamo('RestoreTableToPointInTime',
-              { SourceTableName: name, TargetTableName: target, RestoreDateTime: Math.floor(time / 1000), ...(share === 1000 ? { RestoreDateTime: undefined, UseLatestRestorableTime: true } : {}) }, write), `${target} is being restored.`)}>Restore</button></div>
+              { SourceTableName: name, TargetTableName: target, RestoreDateTime: Math.round(time) / 1000, ...(share === 1000 ? { RestoreDateTime: undefined, UseLatestRestorableTime: true } : {}) }, write), `${target} is being restored.`)}>Restore</button></div>
         </>}
       </section>}
       {value && <section class="card stack"><h2>Backups of this table</h2>

@@ -7,7 +7,7 @@ import { makeOrders } from './data.mjs';
 import { Itemd, secret } from './itemd.mjs';
 
 const source = (file) => pathToFileURL(`${process.env.ITEMDB_CONSOLE_SOURCE}/${file}`);
-const { addRequest, deleteRequest, itemAsCode, readAsCode, readRequest, updateRequest } = await import(source('requests.js'));
+const { addRequest, deleteRequest, formOfPattern, itemAsCode, readAsCode, readRequest, updateRequest } = await import(source('requests.js'));
 const { checkTyped, fromPlain, itemFromMessage, itemToMessage, itemToPlain, sameValue, size, duration, whyNotPlain } = await import(source('values.js'));
 
 const keys = [{ name: 'pk', type: 'S', range: false }, { name: 'sk', type: 'N', range: true }];
@@ -24,6 +24,13 @@ describe('reads', () => {
   it('say what is missing or wrong', () => {
     assert.throws(() => readRequest('T', table, form({ keys: { sk: { op: 'gt', value: '1' } } })), /give a value for pk/);
     assert.throws(() => readRequest('T', table, form({ keys: { pk: { value: 'a' }, sk: { op: 'gt', value: 'many' } } })), /sk must be a number/);
+  });
+  it('have the form of an access pattern', () => {
+    assert.deepEqual(formOfPattern('state = ? AND placed BETWEEN ? AND ?', 'total > ? AND contains(note, ?) AND attribute_not_exists(gone) AND (a = ? OR b = ?)'), {
+      keys: { state: { op: 'eq', value: '', value2: '' }, placed: { op: 'between', value: '', value2: '' } },
+      filters: [{ name: 'total', op: 'gt', type: 'S', value: '' }, { name: 'note', op: 'contains', type: 'S', value: '' }, { name: 'gone', op: 'missing', type: 'S', value: '' }],
+    });
+    assert.deepEqual(formOfPattern('-', '-'), { keys: {}, filters: [] });
   });
   it('use one name for an attribute that is in the key and in the filter', () => {
     const read = readRequest('T', table, form({ keys: { pk: { value: 'a' } }, filters: [{ name: 'pk', op: 'ne', type: 'S', value: 'b' }, { name: 'm.deep', op: 'exists' }, { name: '', op: 'eq', type: 'S', value: '' }] }));

@@ -21,7 +21,7 @@ const screens = [
   { hash: '#/changes', shows: ['Warehouses', 'table created'] },
   { hash: '#/builds', shows: ['No index is being created', 'Background check'] },
   { hash: '#/backups', shows: ['Of the whole database', 'of the archive', 'No table has a backup'] },
-  { hash: '#/patterns', shows: ['customer_id = ?', 'reads everything'] },
+  { hash: '#/patterns', shows: ['customer_id = ?', 'all items'] },
   { hash: '#/slow', shows: ['http/'] },
   { hash: '#/audit', shows: ['console/sign-in', 'CreateTable'] },
 ];
@@ -138,6 +138,17 @@ describe('the screens', () => {
     await page.getByText('customers-11').first().waitFor();
     await itemd.client.send(new PutItemCommand({ TableName: 'Customers', Item: { id: { S: 'just-now' } } }));
     await page.getByText('just-now').first().waitFor();
+    await page.close();
+  });
+
+  it('open an access pattern to be filled in', async () => {
+    const page = await browser.newPage();
+    await signIn(page, itemd.url);
+    await page.goto(`${itemd.url}/#/patterns`);
+    await page.getByRole('link', { name: 'Query of by_state' }).first().click();
+    await page.getByLabel('Value of state').fill('open');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByText('Query of the index by_state').waitFor();
     await page.close();
   });
 

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { itemdb } from './api.js';
 import { CopyAs, Dialog, Empty, Failure, LongTable, Note } from './ui.jsx';
 import { ItemEditor } from './editor.jsx';
-import { FieldError, filterOperators, isActive, keyOperators, keyTypes, pick, readAsCode, readRequest, sourcesOf, spelled } from './requests.js';
+import { FieldError, filterOperators, formOfPattern, isActive, keyOperators, keyTypes, pick, readAsCode, readRequest, sourcesOf, spelled } from './requests.js';
 import { cellText, count, duration, itemFromMessage, plural, size, toMessage } from './values.js';
 
 const messages = (values) => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, toMessage(value)]));
@@ -64,12 +64,12 @@ function Plan({ read, pages, sources }) {
 const emptyForm = { index: '', keys: {}, filters: [], descending: false, limit: '100' };
 let kept = {};
 
-// `start`: the index to read, of an access pattern; "-" is the table.
+// `start`: of an access pattern, the index to read ("-" is the table), its key condition, its filter, and "descending".
 export function Items({ table, session, start }) {
   const name = table.table_name;
   const sources = sourcesOf(table);
   const tableKeys = sources[0].keys;
-  const [form, setForm] = useState(() => (start === undefined ? kept[name] : undefined) ?? { ...emptyForm, index: start === undefined || start === '-' ? '' : start });
+  const [form, setForm] = useState(() => (start === undefined ? kept[name] : undefined) ?? { ...emptyForm, ...(start && { index: start[0] === '-' ? '' : start[0], ...formOfPattern(start[1], start[2]), descending: start[3] === 'descending' }) });
   const [result, setResult] = useState(null);
   const [error, setError] = useState(null);
   const [busy, setBusy] = useState(false);

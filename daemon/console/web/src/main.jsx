@@ -99,7 +99,7 @@ function Console() {
   if (failed) return <main><Failure error={failed} again={load} /></main>;
   if (!session) return <main><Loading /></main>;
   const shown = session.signed_in || session.ended;
-  const content = name === 'tables' && rest.length > 0 ? <Table key={rest[0]} name={rest[0]} tab={rest[1]} start={rest[2]} session={session} /> : <Screen session={session} />;
+  const content = name === 'tables' && rest.length > 0 ? <Table key={rest[0]} name={rest[0]} tab={rest[1]} start={rest[2] === undefined ? undefined : rest.slice(2)} session={session} /> : <Screen session={session} />;
   return (
     <div class="frame">
       <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); main.current.focus(); }}>Skip to the content</a>

@@ -29,6 +29,29 @@ export function sourcesOf(table) {
 
 export const isActive = (source) => !/CREATING|DELETING/.test(source.status ?? '');
 
+const shapes = [
+  [/^(\w+) (=|<>|<=|>=|<|>) \?$/, (name, sign) => ({ name, op: Object.keys(signs).find((one) => signs[one] === sign) })],
+  [/^(\w+) BETWEEN \? AND \?$/, (name) => ({ name, op: 'between' })],
+  [/^(begins_with|contains)\((\w+), \?\)$/, (what, name) => ({ name, op: what === 'contains' ? 'contains' : 'begins' })],
+  [/^attribute_(not_)?exists\((\w+)\)$/, (not, name) => ({ name, op: not ? 'missing' : 'exists' })],
+];
+
+// The form of an access pattern, such as "state = ? AND begins_with(placed, ?)", for a person to fill in the values.
+// What the form has no field for is left out.
+export function formOfPattern(keyCondition, filter) {
+  const parts = (text) => (text ?? '').replace(/BETWEEN \? AND/g, 'BETWEEN ? &').split(' AND ').map((one) => one.replace('&', 'AND')).flatMap((one) => {
+    for (const [shape, made] of shapes) {
+      const found = one.match(shape);
+      if (found) return [made(...found.slice(1))];
+    }
+    return [];
+  });
+  return {
+    keys: Object.fromEntries(parts(keyCondition).filter(({ op }) => op in keyOperators).map(({ name, op }) => [name, { op, value: '', value2: '' }])),
+    filters: parts(filter).filter(({ op }) => op in filterOperators).map(({ name, op }) => ({ name, op, type: 'S', value: '' })),
+  };
+}
+
 // An error of a field, shown beside it.
 export class FieldError extends Error {}
 

@@ -102,7 +102,7 @@ export function Table({ name, tab = 'overview', start, session }) {
       <Failure error={error} again={again} />
       {!value && !error && <Loading />}
       {value && tab === 'overview' && <Overview table={value} again={again} session={session} />}
-      {value && tab === 'items' && <Items key={start} start={start} table={value} session={session} />}
+      {value && tab === 'items' && <Items key={start?.join()} start={start} table={value} session={session} />}
       {value && tab === 'changes' && <Changes tableName={name} session={session} />}
       {value && tab === 'patterns' && <Patterns tableName={name} />}
       {value && tab === 'time' && <PointInTime table={value} session={session} />}

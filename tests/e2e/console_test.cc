@@ -44,7 +44,7 @@ class ConsoleTest : public E2eTest {
         headers.find("Host:") != std::string::npos ? "" : "Host: " + daemon_.metrics_endpoint() + "\r\n";
     EXPECT_TRUE(client.Send(absl::StrCat(method, " ", path, " HTTP/1.1\r\n", host,
                                          "Content-Length: ", body.size(), "\r\n", headers, "\r\n", body)));
-    return client.ReadReply().value_or(http::RawReply());
+    return client.ReadReply(/*head_only=*/method == "HEAD").value_or(http::RawReply());
   }
   std::string Own(const std::string& token = "") const {
     return absl::StrCat("Origin: http://", daemon_.metrics_endpoint(), "\r\nX-Itemdb-Session: ", token,

@@ -125,6 +125,14 @@ export function PointInTime({ table, session }) {
     try { await what(); setState({ told }); again(); } catch (failed) { setState({ error: failed }); }
   };
   const write = { write: true };
+  // The earliest time moves on, so the ends of the slider are those of now.
+  const restore = async () => {
+    const { ContinuousBackupsDescription: now } = await dynamo('DescribeContinuousBackups', { TableName: name });
+    const { EarliestRestorableDateTime: earliest, LatestRestorableDateTime: latest } = now.PointInTimeRecoveryDescription;
+    const when = share === 1000 ? { UseLatestRestorableTime: true }
+      : { RestoreDateTime: share === 0 ? earliest : Math.min(latest, Math.max(earliest, Math.round(time) / 1000)) };
+    await dynamo('RestoreTableToPointInTime', { SourceTableName: name, TargetTableName: target, ...when }, write);
+  };
   return (
     <div>
       <Failure error={error} again={again} />
@@ -140,8 +148,7 @@ export function PointInTime({ table, session }) {
           <div class="row quiet" style={{ justifyContent: 'space-between' }}><span>{dateTime(from)}</span><span>{dateTime(to)}</span></div>
           {session.editing && <Difference key={share} tableName={name} time={time} />}
           <div class="row"><label class="grow">Restore into a new table<input value={target} spellcheck={false} onInput={(event) => setTarget(event.target.value)} /></label>
-            <button type="button" class="main" disabled={!session.editing || state.busy || target === ''} onClick={attempt(() => dynamo('RestoreTableToPointInTime',
-              { SourceTableName: name, TargetTableName: target, RestoreDateTime: Math.round(time) / 1000, ...(share === 1000 ? { RestoreDateTime: undefined, UseLatestRestorableTime: true } : {}) }, write), `${target} is being restored.`)}>Restore</button></div>
+            <button type="button" class="main" disabled={!session.editing || state.busy || target === ''} onClick={attempt(restore, `${target} is being restored.`)}>Restore</button></div>
         </>}
       </section>}
       {value && <section class="card stack"><h2>Backups of this table</h2>

@@ -107,6 +107,8 @@ export async function call(target, body = {}, { write = false, background = fals
 export const dynamo = (operation, body, options) => call(`DynamoDB_20120810.${operation}`, body, options);
 export const itemdb = (method, body, options) => call(`itemdb.v1.${method}`, body, options);
 
+export const isDenied = (error) => error.type === 'AccessDeniedException';
+
 // Loads something when `keys` change, and again every `every` milliseconds while the page is seen.
 export function useLoad(load, keys, every = 0) {
   const [state, setState] = useState({ value: null, error: null, loading: true });
@@ -119,14 +121,17 @@ export function useLoad(load, keys, every = 0) {
     const go = async () => {
       const background = !first;
       first = false;
+      let denied = false;
       if (background && document.hidden) { timer = setTimeout(go, every); return; }
       try {
         const value = await load({ signal: abort.signal, background });
         if (!abort.signal.aborted) setState({ value, error: null, loading: false });
       } catch (error) {
+        // It would be refused, and recorded, again and again.
+        denied = isDenied(error);
         if (!abort.signal.aborted) setState((old) => ({ value: old.value, error, loading: false }));
       }
-      if (every > 0 && !abort.signal.aborted) timer = setTimeout(go, every);
+      if (every > 0 && !denied && !abort.signal.aborted) timer = setTimeout(go, every);
     };
     go();
     return () => { abort.abort(); clearTimeout(timer); };

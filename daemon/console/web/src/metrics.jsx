@@ -2,7 +2,7 @@
 import uPlot from 'uplot';
 import { h } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { call } from './api.js';
+import { call, isDenied } from './api.js';
 import { Failure, Loading, Top } from './ui.jsx';
 import { count, duration, size } from './values.js';
 
@@ -140,6 +140,7 @@ export function Metrics() {
       } catch (failed) {
         if (failed.name === 'AbortError') return;
         setError(failed);
+        if (isDenied(failed)) return;
       }
       timer = setTimeout(go, samples.length < 2 ? 500 : interval);
     };

@@ -156,13 +156,16 @@ void WarnIfOthersMayRead(const std::string& directory, const Log& log) {
 }
 
 // Null without --audit-log.
-absl::StatusOr<std::unique_ptr<AuditLog>> OpenAuditLog(const Options& options, const Log& log) {
+absl::StatusOr<std::shared_ptr<AuditLog>> OpenAuditLog(const Options& options, const Log& log) {
   if (options.audit_log.empty()) return nullptr;
-  return AuditLog::Open(options.audit_log, log);
+  ITEMDB_ASSIGN_OR_RETURN(std::shared_ptr<AuditLog> opened, AuditLog::Open(options.audit_log, log));
+  return opened;
 }
 
 // Null without --metrics-listen.
-absl::StatusOr<std::unique_ptr<MetricsServer>> StartMetrics(const Options& options, const Log& log) {
+absl::StatusOr<std::unique_ptr<MetricsServer>> StartMetrics(const Options& options,
+                                                            std::shared_ptr<AuditLog> audit_log,
+                                                            const Log& log) {
   if (options.metrics_addresses.empty()) return nullptr;
   MetricsServerOptions metrics;
   metrics.addresses = options.metrics_addresses;
@@ -172,6 +175,8 @@ absl::StatusOr<std::unique_ptr<MetricsServer>> StartMetrics(const Options& optio
   metrics.facts = {.version = std::string(Version()),
                    .start_time_s = absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch()),
                    .memory_bytes = options.memory_bytes};
+  metrics.audit_log = std::move(audit_log);
+  metrics.audit_all_calls = options.audit_calls == "all";
   metrics.log = log;
   return MetricsServer::Start(std::move(metrics));
 }
@@ -214,12 +219,12 @@ ExitCode Run(const Options& options, const Process& process) {
             options.data_directory, options.durability, FormatSize(options.memory_bytes),
             process.config_file.empty() ? "none" : process.config_file);
 
-  absl::StatusOr<std::unique_ptr<AuditLog>> audit_log = OpenAuditLog(options, log);
+  absl::StatusOr<std::shared_ptr<AuditLog>> audit_log = OpenAuditLog(options, log);
   if (!audit_log.ok()) {
     return Fail(log, absl::IsInvalidArgument(audit_log.status()) ? kExitUsage : kExitIo, audit_log.status());
   }
 
-  absl::StatusOr<std::unique_ptr<MetricsServer>> metrics = StartMetrics(options, log);
+  absl::StatusOr<std::unique_ptr<MetricsServer>> metrics = StartMetrics(options, *audit_log, log);
   if (!metrics.ok()) return Fail(log, kExitUnavailable, metrics.status());
 
   const auto primary_copy = OpenPrimaryCopy(options, log);

@@ -29,6 +29,12 @@ bool IsTablePattern(std::string_view text) {
          HasTableNameCharacters(text);
 }
 
+TableGrants TableGrants::AtMost(Role highest) const {
+  std::vector<TableGrant> grants = grants_;
+  for (TableGrant& grant : grants) grant.role = std::min(grant.role, highest);
+  return TableGrants(std::move(grants));
+}
+
 Role TableGrants::RoleOf(std::string_view table) const {
   Role highest = Role::kNone;
   for (const TableGrant& grant : grants_) {

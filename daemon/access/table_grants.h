@@ -32,6 +32,9 @@ class TableGrants {
   explicit TableGrants(std::vector<TableGrant> grants) : grants_(std::move(grants)) {}
 
   bool empty() const { return grants_.empty(); }
+  const std::vector<TableGrant>& grants() const { return grants_; }
+  // The same grants with no role above `highest`.
+  TableGrants AtMost(Role highest) const;
   // `table` is a table name, not an ARN. The empty name stands for all tables together: only the pattern "*"
   // matches it.
   Role RoleOf(std::string_view table) const;

@@ -6,6 +6,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "daemon/access/watched_secrets.h"
+#include "daemon/console/console.h"
 #include "daemon/http/message/absl_view.h"
 #include "daemon/http/message/http_request.h"
 #include "storage/base/mutex.h"
@@ -15,19 +16,21 @@ namespace {
 
 constexpr std::string_view kText = "text/plain; charset=utf-8";
 constexpr std::string_view kPrometheusText = "text/plain; version=0.0.4; charset=utf-8";
-constexpr std::string_view kHome =
-    "itemd\n\n/metrics     for Prometheus\n/-/healthy   200: the process runs\n"
+constexpr std::string_view kPages =
+    "/             the console\n/metrics     for Prometheus\n/-/healthy   200: the process runs\n"
     "/-/ready     200: reads and writes are served\n";
 // A page of a database with thousands of tables, and the connections beside it.
 constexpr size_t kPageBytes = 64 << 20;
 constexpr size_t kMaxConnections = 64;
 
-http::HttpAnswer Answer(unsigned http_status, std::string body, std::string_view type = kText) {
-  http::HttpAnswer answer;
-  answer.reply.http_status = http_status;
-  answer.reply.body = std::move(body);
-  answer.content_type = type;
-  return answer;
+http::HttpPage TextPage(unsigned http_status, std::string body, std::string_view type = kText) {
+  http::HttpPage page;
+  page.answer.reply.http_status = http_status;
+  page.answer.reply.body = std::move(body);
+  page.answer.content_type = type;
+  // Without keys Route() has refused pages from elsewhere; with keys /metrics needs one.
+  page.for_other_origins = true;
+  return page;
 }
 
 // The value that Authorizer::Check() takes, of Basic authorization or of a bearer token ID:SECRET.
@@ -46,34 +49,45 @@ std::optional<std::string> Authorization(const http::HttpHead& head) {
 // Answers the pages.
 class MetricsHandler final : public http::HttpHandler {
  public:
-  MetricsHandler(const Authorizer& authorizer, CallAudit& audit, ProcessFacts facts)
-      : authorizer_(authorizer), audit_(audit), facts_(std::move(facts)) {}
+  MetricsHandler(ServingContext& own, const MetricsServerOptions& options)
+      : authorizer_(own.authorizer),
+        own_(own),
+        facts_(options.facts),
+        console_(own, {.tls = options.tls.has_value(), .version = options.facts.version}) {}
 
   std::optional<http::HttpOperation> Find(std::string_view) const override { return std::nullopt; }
-  void Answer(const http::HttpOperation&, std::string, Caller, storage::CancellationPtr,
-              absl::AnyInvocable<void(http::JsonReply) &&>) override {}
+  void Answer(const http::HttpOperation& operation, std::string body, Caller caller,
+              storage::CancellationPtr cancellation,
+              absl::AnyInvocable<void(http::JsonReply) &&> done) override {
+    console_.Answer(operation, std::move(body), std::move(caller), std::move(cancellation), std::move(done));
+  }
 
-  std::optional<http::HttpAnswer> Page(const http::HttpHead& head) const override {
+  std::optional<http::HttpPage> Page(const http::HttpHead& head) const override {
+    if (std::optional<http::HttpPage> page = console_.Page(head)) return page;
+    if (head.method != "GET" && head.method != "HEAD") return std::nullopt;
     const std::string_view path = head.path();
-    if (path == "/") return daemon::Answer(200, std::string(kHome));
-    if (path == "/-/healthy") return daemon::Answer(200, "healthy\n");
+    if (path == "/-/healthy") return TextPage(200, "healthy\n");
     if (path == "/-/ready") {
       storage::MutexLock lock(mutex_);
       const std::string_view why_not = WhyNotReady();
-      return why_not.empty() ? daemon::Answer(200, "ready\n")
-                             : daemon::Answer(503, absl::StrCat(http::Absl(why_not), "\n"));
+      return why_not.empty() ? TextPage(200, "ready\n")
+                             : TextPage(503, absl::StrCat(http::Absl(why_not), "\n"));
     }
     if (path != "/metrics")
-      return daemon::Answer(404, absl::StrCat("there is no such page here\n\n", http::Absl(kHome)));
+      return TextPage(404, absl::StrCat("there is no such page here\n\n", http::Absl(kPages)));
     absl::StatusOr<Caller> caller =
         authorizer_.Check("metrics", {Role::kMetrics, Scope::kDatabase}, Authorization(head));
     if (!caller.ok()) return Refuse(caller.status());
-    storage::MutexLock lock(mutex_);
-    return daemon::Answer(200, MetricsPage(facts_, WhyNotReady().empty(), database_, serving_),
-                          kPrometheusText);
+    return TextPage(200, MetricsText(), kPrometheusText);
   }
 
   void Attach(storage::Database& database, ServingContext& serving) {
+    console_.Attach({.database = database,
+                     .own = own_,
+                     .serving = serving,
+                     .info = {.start_time_us = static_cast<int64_t>(facts_.start_time_s * 1e6),
+                              .memory_bytes = static_cast<int64_t>(facts_.memory_bytes)},
+                     .metrics = [this] { return MetricsText(); }});
     storage::MutexLock lock(mutex_);
     database_ = &database;
     serving_ = &serving;
@@ -82,13 +96,22 @@ class MetricsHandler final : public http::HttpHandler {
     storage::MutexLock lock(mutex_);
     stopping_ = true;
   }
+  // No call of the console is in flight.
   void Detach() {
+    console_.Detach();
     storage::MutexLock lock(mutex_);
     database_ = nullptr;
     serving_ = nullptr;
   }
 
+  void SetKeys(const std::shared_ptr<const AccessKeys>& keys) { console_.SetKeys(keys); }
+
  private:
+  std::string MetricsText() const {
+    storage::MutexLock lock(mutex_);
+    return MetricsPage(facts_, WhyNotReady().empty(), database_, serving_);
+  }
+
   // Empty: it is ready.
   std::string_view WhyNotReady() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (stopping_) return "not ready: itemd is stopping";
@@ -97,21 +120,20 @@ class MetricsHandler final : public http::HttpHandler {
     return "";
   }
 
-  http::HttpAnswer Refuse(const absl::Status& refusal) const {
+  static http::HttpPage Refuse(const absl::Status& refusal) {
     const bool unauthenticated = absl::IsUnauthenticated(refusal);
-    AuditedCall call;
-    call.operation = "metrics";
-    call.outcome = absl::StatusCodeToString(refusal.code());
-    call.reason = storage::MessageOf(refusal);
-    audit_.Refused(std::move(call), unauthenticated);
-    http::HttpAnswer answer = daemon::Answer(unauthenticated ? 401 : 403, storage::MessageOf(refusal) + "\n");
-    if (unauthenticated) answer.headers = "WWW-Authenticate: Basic realm=\"itemd\"\r\n";
-    return answer;
+    http::HttpPage page = TextPage(unauthenticated ? 401 : 403, storage::MessageOf(refusal) + "\n");
+    page.audited = AuditedCall{.operation = "metrics",
+                               .outcome = absl::StatusCodeToString(refusal.code()),
+                               .reason = storage::MessageOf(refusal)};
+    if (unauthenticated) page.answer.headers = "WWW-Authenticate: Basic realm=\"itemd\"\r\n";
+    return page;
   }
 
   const Authorizer& authorizer_;
-  CallAudit& audit_;
+  ServingContext& own_;
   const ProcessFacts facts_;
+  Console console_;
   mutable storage::Mutex mutex_;
   storage::Database* database_ ABSL_GUARDED_BY(mutex_) = nullptr;
   ServingContext* serving_ ABSL_GUARDED_BY(mutex_) = nullptr;
@@ -120,7 +142,9 @@ class MetricsHandler final : public http::HttpHandler {
 
 MetricsServer::MetricsServer(const MetricsServerOptions& options)
     : serving_(kPageBytes, absl::ZeroDuration(), options.log),
-      handler_(std::make_unique<MetricsHandler>(serving_.authorizer, serving_.audit, options.facts)) {}
+      handler_(std::make_unique<MetricsHandler>(serving_, options)) {
+  if (options.audit_log != nullptr) serving_.audit.SetFile(options.audit_log, options.audit_all_calls);
+}
 
 absl::StatusOr<std::unique_ptr<MetricsServer>> MetricsServer::Start(MetricsServerOptions options) {
   std::unique_ptr<MetricsServer> server(new MetricsServer(options));
@@ -150,6 +174,7 @@ absl::Status MetricsServer::WatchFiles(const MetricsServerOptions& options) {
         WatchAccessKeys(options.access_keys, [this](const std::shared_ptr<const AccessKeys>& keys) {
           serving_.authorizer.SetKeys(keys);
           http_->SetKeys(keys);
+          handler_->SetKeys(keys);
         }));
   }
   if (!watched.empty())
@@ -166,7 +191,12 @@ void MetricsServer::Attach(storage::Database& database, ServingContext& serving)
   handler_->Attach(database, serving);
 }
 void MetricsServer::BeginStop() { handler_->BeginStop(); }
-void MetricsServer::Detach() { handler_->Detach(); }
+void MetricsServer::Detach() {
+  serving_.gate.Close();
+  http_->Abort();
+  serving_.gate.WaitUntilEmpty();
+  handler_->Detach();
+}
 
 void MetricsServer::ReloadFiles() {
   if (file_watcher_ != nullptr) file_watcher_->PollSoon();

@@ -1,11 +1,12 @@
-// The metrics address: /metrics for Prometheus, /-/healthy and /-/ready for whoever starts and stops daemons.
-// It serves from before the database is opened until the process ends.
+// The metrics address: the console at /, /metrics for Prometheus, /-/healthy and /-/ready for programs that
+// start and stop daemons. It serves from before the database is opened until the process ends.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "daemon/access/audit_log.h"
 #include "daemon/access/file_watcher.h"
 #include "daemon/http/connection/http_server.h"
 #include "daemon/metrics/metrics_page.h"
@@ -21,6 +22,9 @@ struct MetricsServerOptions {
   // How often the files of `tls` and `access_keys` are read again.
   absl::Duration reload_interval = absl::Seconds(10);
   ProcessFacts facts;
+  // Null: there is none. `audit_all_calls` as of CallAudit::SetFile().
+  std::shared_ptr<AuditLog> audit_log;
+  bool audit_all_calls = false;
   // Required.
   std::shared_ptr<spdlog::logger> log;
 };
@@ -45,7 +49,7 @@ class MetricsServer {
   void Attach(storage::Database& database, ServingContext& serving);
   // From now on /-/ready says no: the daemon is stopping.
   void BeginStop();
-  // Returns when no page uses the database any more.
+  // Cancels the console's calls. Returns when no page and no call uses the database any more.
   void Detach();
 
   // Reads certificates and keys again.

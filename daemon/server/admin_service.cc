@@ -1,6 +1,4 @@
 // itemdb.v1.Admin.
-#include "daemon/process/machine_memory.h"
-#include "daemon/process/version.h"
 #include "daemon/server/database_calls.h"
 #include "daemon/server/services.h"
 #include "itemdb/v1/admin.grpc.pb.h"
@@ -27,22 +25,7 @@ class AdminService final : public RawAdmin, private DatabaseCalls {
     return ServeUnary<v1::GetStatusRequest, v1::GetStatusReply>(
         serving_, context, "itemdb.v1.Admin/GetStatus", request, reply,
         [this](const auto& request, auto done, auto) {
-          v1::GetStatusReply status = database_.GetStatus(request);
-          status.set_version(std::string(Version()));
-          status.set_start_time_us(info_.start_time_us);
-          v1::MemoryUsage& memory = *status.mutable_memory();
-          memory.set_limit(info_.memory_bytes);
-          memory.set_resident(static_cast<int64_t>(ResidentMemoryBytes()));
-          memory.set_calls(serving_.memory->used_bytes());
-          memory.set_call_limit(serving_.memory->limit_bytes());
-          const CallAudit& audit = serving_.audit;
-          status.mutable_refused_calls()->set_unauthenticated(audit.unauthenticated());
-          status.mutable_refused_calls()->set_permission_denied(audit.denied());
-          if (audit.file() != nullptr) {
-            status.mutable_audit_log()->set_written(audit.file()->written());
-            status.mutable_audit_log()->set_lost(audit.file()->lost());
-          }
-          std::move(done)(std::move(status));
+          std::move(done)(GetDaemonStatus(request, database_, serving_, info_));
         });
   }
 

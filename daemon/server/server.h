@@ -35,7 +35,7 @@ struct ServerOptions {
   // Path of the key file for both protocols; empty: callers need no key.
   std::string access_keys;
   // Null: there is no audit log. It gets refused calls and those that need the role admin, or all calls.
-  std::unique_ptr<AuditLog> audit_log;
+  std::shared_ptr<AuditLog> audit_log;
   bool audit_all_calls = false;
   // How often the files of `tls` and `access_keys` are read again.
   absl::Duration reload_interval = absl::Seconds(10);

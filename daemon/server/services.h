@@ -8,18 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "daemon/serving/daemon_status.h"
 #include "daemon/serving/serving_context.h"
 #include "storage/database.h"
 
 namespace itemdb::daemon {
-
-// Fields of GetStatus that the database does not know.
-struct DaemonInfo {
-  // Start of the daemon, in microseconds since 1970.
-  int64_t start_time_us = 0;
-  // The value of --memory, in bytes.
-  int64_t memory_bytes = 0;
-};
 
 // `database` and `serving` are borrowed and outlive the service, which must outlive its grpc::Server.
 std::unique_ptr<grpc::Service> MakeDataService(storage::Database& database, ServingContext& serving);

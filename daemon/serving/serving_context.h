@@ -5,9 +5,11 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "daemon/access/authorizer.h"
@@ -18,6 +20,7 @@
 #include "daemon/serving/connection_guard.h"
 #include "daemon/serving/line_limit.h"
 #include "daemon/serving/open_streams.h"
+#include "storage/base/mutex.h"
 #include "storage/base/status.h"
 
 namespace spdlog {
@@ -88,6 +91,18 @@ struct AnsweredCall {
   std::string code;
 };
 
+// A slow call that is kept in memory. `table` is as in log lines.
+struct SlowRequest {
+  absl::Time time;
+  std::string method;
+  std::string table;
+  double milliseconds = 0;
+  size_t request_bytes = 0;
+  size_t reply_bytes = 0;
+  int64_t items = 0;
+  std::string code;
+};
+
 // Logs calls that took long: method, table, duration and sizes, never the content of items. At most ten lines
 // a second, because slow calls come many at a time. Thread-safe.
 class SlowRequestLog {
@@ -97,11 +112,19 @@ class SlowRequestLog {
 
   bool IsSlow(std::chrono::steady_clock::duration duration) const { return duration >= threshold_; }
   void Log(const AnsweredCall& call);
+  // max(): no call is slow.
+  std::chrono::steady_clock::duration threshold() const { return threshold_; }
+  // The newest slow calls, also those that no line was written for, at most kRecentRequests, the oldest
+  // first.
+  static constexpr size_t kRecentRequests = 200;
+  std::vector<SlowRequest> Recent() const;
 
  private:
   const std::chrono::steady_clock::duration threshold_;
   const std::shared_ptr<spdlog::logger> log_;
   LineLimit limit_;
+  mutable storage::Mutex mutex_;
+  std::deque<SlowRequest> recent_ ABSL_GUARDED_BY(mutex_);
 };
 
 // Outlives all calls.

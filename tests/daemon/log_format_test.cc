@@ -95,6 +95,21 @@ TEST(SlowRequestLog, AreBoundedInNumberAndNameNoContents) {
   EXPECT_THAT(lines, SizeIs(10));
   EXPECT_THAT(lines[0], HasSubstr("slow request method=itemdb.v1.Data/PutItem table=?,... duration_ms=5.500 "
                                   "request_bytes=100 reply_bytes=20 items=2 code=OK"));
+  // The console shows also those that no line was written for, as far as the newest 200 go.
+  EXPECT_THAT(slow.Recent(), SizeIs(50));
+  EXPECT_EQ(slow.Recent().back().table, "?,...");
+  EXPECT_EQ(slow.Recent().back().milliseconds, 5.5);
+  EXPECT_EQ(slow.Recent().back().items, 2);
+  for (int i = 0; i < 500; ++i)
+    slow.Log({.method = "m",
+              .log_fields = log_fields,
+              .duration = {},
+              .request_bytes = 0,
+              .reply_bytes = 0,
+              .items = i,
+              .code = "OK"});
+  EXPECT_THAT(slow.Recent(), SizeIs(SlowRequestLog::kRecentRequests));
+  EXPECT_EQ(slow.Recent().front().items, 300);
   SlowRequestLog never(absl::ZeroDuration(), nullptr);
   EXPECT_FALSE(never.IsSlow(std::chrono::hours(1)));
 }

@@ -42,6 +42,14 @@ itemctl -o table table create -f - <<'JSON'
 JSON
 itemctl item put Birds '{"id": "owl", "legs": 2}'
 
+: the console is in the package, with the licences of what it contains
+itemd --data-dir /tmp/console --listen unix:/tmp/console.sock --metrics-listen 127.0.0.1:7499 &
+for _ in $(seq 100); do exec 3<>/dev/tcp/127.0.0.1/7499 && break; sleep 0.1; done
+printf 'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' >&3
+[[ $(cat <&3) == *'src="/console-'* ]]
+kill %1 && wait %1
+for name in preact uplot; do grep -q "^Files: node_modules/$name/" /usr/share/doc/itemdb/copyright; done
+
 : an upgrade keeps data and a changed configuration, and restarts the service
 sed -i 's/^#slow-request.*/slow-request = "250ms"/' /etc/itemdb/itemd.toml
 grep -q '^slow-request = "250ms"' /etc/itemdb/itemd.toml

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "absl/functional/any_invocable.h"
+#include "daemon/access/audit_log.h"
 #include "daemon/http/api/json_api.h"
 #include "storage/base/cancellation.h"
 
@@ -19,7 +20,7 @@ struct HttpOperation {
   daemon::Scope scope = daemon::Scope::kDatabase;
   // Whether replies may have megabytes, as pages of items have.
   bool large_replies = false;
-  // The operation of JsonApi; set and read by JsonHandler only.
+  // The operation of JsonApi, for handlers that have one; connections do not look at it.
   const JsonOperation* json = nullptr;
 };
 
@@ -33,6 +34,19 @@ struct HttpAnswer {
   std::string headers;
 };
 
+// What a handler makes of a request for one of its pages.
+struct HttpPage {
+  // Without `operation`: the answer. With it: content type and headers of the operation's reply.
+  HttpAnswer answer = {};
+  // Runs for `caller`, whom the handler has authenticated and authorised: the request needs no signature.
+  std::optional<HttpOperation> operation = {};
+  daemon::Caller caller = {};
+  // Web pages of other origins may read the answer, as Route() in message/http_request.h says.
+  bool for_other_origins = false;
+  // A record for the audit log; the connection adds the peer. Its outcome is "OK" or why it was refused.
+  std::optional<daemon::AuditedCall> audited = {};
+};
+
 // Thread-safe.
 class HttpHandler {
  public:
@@ -41,9 +55,9 @@ class HttpHandler {
   // The operation that X-Amz-Target names; nullopt for an unknown name (OP-64: UnknownOperationException).
   virtual std::optional<HttpOperation> Find(std::string_view target) const = 0;
 
-  // The answer to a GET or HEAD of a page; nullopt: there is none, and the endpoint is that of the protocol.
-  // Web pages from elsewhere were refused before.
-  virtual std::optional<HttpAnswer> Page(const HttpHead&) const { return std::nullopt; }
+  // A request of any method for a page; nullopt: there is none, and the endpoint is that of the protocol.
+  // Without access keys web pages from elsewhere were refused before. Must not block.
+  virtual std::optional<HttpPage> Page(const HttpHead&) const { return std::nullopt; }
 
   // As JsonApi::Answer(). Must not block.
   virtual void Answer(const HttpOperation& operation, std::string body, daemon::Caller caller,

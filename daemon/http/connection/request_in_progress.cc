@@ -109,12 +109,13 @@ bool RequestInProgress::AcceptHead() {
   }
   route_ = Route(head_, context_.handler, signatures_ == nullptr ? &context_.local_hosts : nullptr);
   // A page whose origin is refused (403) gets no CORS headers: it must not be able to read even the error.
-  if (route_.answer.reply.http_status != 403) {
-    origin_headers_ = OriginHeaders(head_);
+  if (route_.is_page || route_.answer.reply.http_status != 403) {
+    if (route_.for_other_origins) origin_headers_ = OriginHeaders(head_);
+    AuditPage();
   } else {
     AuditRefusal("AccessDeniedException: Host or Origin of another machine", "http");
   }
-  if (route_.operation.has_value()) {
+  if (route_.operation.has_value() && !route_.is_page) {
     std::optional<AuthError> refusal = ReadSignature(head_, signature_);
     if (!refusal.has_value() && signatures_ != nullptr) {
       refusal = signatures_->CheckHead(head_, signature_, absl::Now());
@@ -168,7 +169,9 @@ RequestInProgress::Next RequestInProgress::Admit() {
   std::string& body = parser_.get().body();
   request_bytes_ = body.size();
   if (!Reserve(body.size())) return Next::kSendReply;
-  if (signatures_ != nullptr) {
+  if (route_.is_page) {
+    caller_ = route_.caller;
+  } else if (signatures_ != nullptr) {
     std::optional<AuthError> refusal =
         signatures_->Check(head_, signature_, body, *route_.operation, &caller_);
     if (refusal.has_value()) return RefuseUnauthorized(*refusal);
@@ -211,6 +214,16 @@ RequestInProgress::Next RequestInProgress::RefuseUnauthorized(const AuthError& r
   return Refuse(ErrorReply(400, refusal.exception, refusal.message));
 }
 
+// What the handler has decided about the caller of a page.
+void RequestInProgress::AuditPage() {
+  if (!route_.audited.has_value()) return;
+  daemon::AuditedCall call = *std::move(route_.audited);
+  call.peer = daemon::PeerOf(socket_);
+  if (call.outcome == "OK") return context_.serving.audit.Answered(std::move(call));
+  const bool unauthenticated = call.outcome == "UNAUTHENTICATED";
+  context_.serving.audit.Refused(std::move(call), unauthenticated);
+}
+
 void RequestInProgress::AuditRefusal(std::string_view exception, std::string_view operation) {
   const bool denied = exception.starts_with("AccessDenied");
   daemon::AuditedCall call = NewAuditedCall();
@@ -220,10 +233,16 @@ void RequestInProgress::AuditRefusal(std::string_view exception, std::string_vie
   context_.serving.audit.Refused(std::move(call), !denied);
 }
 
+// "http/PutItem", of a page "console/PutItem".
+std::string RequestInProgress::LoggedOperation() const {
+  return absl::StrFormat("%s/%s", route_.is_page ? "console" : "http", route_.operation->name);
+}
+
 // The peer and the key that the request claims; without keys nobody has checked that one.
 daemon::AuditedCall RequestInProgress::NewAuditedCall() const {
   daemon::AuditedCall call;
   if (signatures_ != nullptr && daemon::IsKeyId(signature_.key_id)) call.key_id = signature_.key_id;
+  if (route_.is_page) call.key_id = route_.caller.key_id;
   call.peer = daemon::PeerOf(socket_);
   return call;
 }
@@ -289,7 +308,7 @@ HttpClock::duration RequestInProgress::CountAnswer(const JsonReply& reply) {
 void RequestInProgress::SetReply(JsonReply reply) {
   const auto duration = CountAnswer(reply);
   if (context_.serving.slow_log.IsSlow(duration)) {
-    context_.serving.slow_log.Log({.method = absl::StrFormat("http/%s", route_.operation->name),
+    context_.serving.slow_log.Log({.method = LoggedOperation(),
                                    .log_fields = reply.log_fields,
                                    .duration = duration,
                                    .request_bytes = request_bytes_,
@@ -301,7 +320,7 @@ void RequestInProgress::SetReply(JsonReply reply) {
   const bool denied = reply.code == "PERMISSION_DENIED";
   if (denied || context_.serving.audit.Wants(route_.operation->role)) {
     daemon::AuditedCall call = NewAuditedCall();
-    call.operation = absl::StrFormat("http/%s", route_.operation->name);
+    call.operation = LoggedOperation();
     if (!reply.log_fields.table_name.empty()) call.table = daemon::LoggedTableName(reply.log_fields);
     call.outcome = reply.code;
     if (denied) {

@@ -77,6 +77,8 @@ class RequestInProgress {
   Next RefuseMalformed(boost::system::error_code error);
   // Refuses a request whose key or signature is missing or wrong, or whose key may not do this.
   Next RefuseUnauthorized(const AuthError& refusal);
+  void AuditPage();
+  std::string LoggedOperation() const;
   void AuditRefusal(std::string_view exception, std::string_view operation);
   daemon::AuditedCall NewAuditedCall() const;
 

@@ -36,9 +36,15 @@ HttpRoute Refuse(unsigned http_status, std::string_view exception, std::string m
   return route;
 }
 
-HttpRoute Send(HttpAnswer answer) {
+HttpRoute ToPage(const HttpHead& head, HttpPage page) {
   HttpRoute route;
-  route.answer = std::move(answer);
+  route.answer = std::move(page.answer);
+  route.operation = page.operation;
+  route.is_page = true;
+  route.caller = std::move(page.caller);
+  route.for_other_origins = page.for_other_origins;
+  route.audited = std::move(page.audited);
+  route.reply_coding = AcceptedCoding(head.Find("Accept-Encoding").value_or(""));
   return route;
 }
 
@@ -157,10 +163,8 @@ HttpRoute Route(const HttpHead& head, const HttpHandler& handler,
     if (std::optional<HttpRoute> refusal = RefuseOtherPages(head, *local_hosts_or_null))
       return *std::move(refusal);
   }
+  if (std::optional<HttpPage> page = handler.Page(head)) return ToPage(head, *std::move(page));
   if (head.method == "OPTIONS") return Preflight(head);
-  if (head.method == "GET" || head.method == "HEAD") {
-    if (std::optional<HttpAnswer> page = handler.Page(head)) return Send(*std::move(page));
-  }
   if (head.path() != "/") {
     return NotFound(absl::StrFormat("there is nothing at the path %s: send operations to POST /",
                                     QuotedHeader(head.path())));

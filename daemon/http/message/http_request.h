@@ -48,6 +48,11 @@ struct HttpRoute {
   // The operation to run; nullopt: none, send `answer`.
   std::optional<HttpOperation> operation;
   HttpAnswer answer;
+  // A page of the handler (HttpPage). Its operation runs for `caller` and needs no signature.
+  bool is_page = false;
+  daemon::Caller caller = {};
+  bool for_other_origins = true;
+  std::optional<daemon::AuditedCall> audited = {};
   // Of the request's body, and of the reply's if it is long enough.
   Coding request_coding = Coding::kIdentity;
   Coding reply_coding = Coding::kIdentity;

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "absl/strings/str_format.h"
 #include "daemon/serving/call_audit.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -225,6 +226,24 @@ TEST_F(AuditLogTest, RefusedCallsAreCountedAndLoggedTenTimesASecondAtMost) {
   EXPECT_THAT(logged, HasSubstr("call refused method=itemdb.v1.Data/GetItem peer=ipv4:10.0.0.7:1 key_id=AK1 "
                                 "code=UNAUTHENTICATED reason=no key"));
   EXPECT_LE(std::count(logged.begin(), logged.end(), '\n'), 11 * (seconds.count() + 2));
+}
+
+// The console shows them. A thousand refused calls must not take more memory than the last two hundred.
+TEST_F(AuditLogTest, NewestCallsAreKept) {
+  daemon::CallAudit audit(std::make_shared<spdlog::logger>("test", sink_));
+  EXPECT_TRUE(audit.Recent().empty());
+  for (int i = 0; i < 1'000; ++i) {
+    audit.Refused({.operation = absl::StrFormat("call %d", i),
+                   .outcome = "PERMISSION_DENIED",
+                   .reason = std::string(10'000, 'x')},
+                  /*unauthenticated=*/false);
+  }
+  const std::vector<daemon::RecentCall> recent = audit.Recent();
+  ASSERT_EQ(recent.size(), daemon::CallAudit::kRecentCalls);
+  EXPECT_EQ(recent.front().call.operation, "call 800");
+  EXPECT_EQ(recent.back().call.operation, "call 999");
+  EXPECT_EQ(recent.back().call.reason.size(), daemon::kMaxAuditTextBytes);
+  EXPECT_GE(recent.back().time, recent.front().time);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/base/text_table.h"
+#include "tools/base/text_width.h"
 
 namespace itemdb::tools {
 namespace {
@@ -19,7 +20,7 @@ std::vector<Item> TwoItems() {
 std::string Written(ItemWriter::Options options, const std::vector<Item>& items) {
   std::ostringstream out;
   ItemWriter writer(std::move(options), &out);
-  for (const Item& item : items) writer.Write(item);
+  for (const Item& item : items) EXPECT_TRUE(writer.Write(item).ok());
   writer.Finish(JsonValue::Object().Add("Count", JsonValue::Number(items.size())));
   return out.str();
 }
@@ -34,7 +35,7 @@ TEST(TextTable, EscapesAllControlCharacters) {
   EXPECT_EQ(Printable("a\x1b[2J\xc2\x9b\x32J\xc2\xa9"), "a\\x1b[2J\\x9b2J\xc2\xa9");
 }
 
-TEST(TextTable, PadsByCodePoints) {
+TEST(TextTable, PadsByTextWidth) {
   TextTable table({"name", "n"});
   table.AddRow({"Zoë", "1"});
   table.AddRow({"日本語日本", "2"});
@@ -131,10 +132,10 @@ TEST(TextTable, ExpandedShowsCellsWhole) {
   EXPECT_EQ(Printed(table, {.expanded = true, .max_width = 5}), "-[ 1 ]-\nname  a long cell\nn     2\n");
 }
 
-TEST(CodePoints, CountsMultiByteCharactersOnce) {
-  EXPECT_EQ(CodePoints(""), 0u);
-  EXPECT_EQ(CodePoints("abc"), 3u);
-  EXPECT_EQ(CodePoints("é日😀"), 3u);
+TEST(TextWidth, CountsMultiByteCharactersOnce) {
+  EXPECT_EQ(TextWidth(""), 0u);
+  EXPECT_EQ(TextWidth("abc"), 3u);
+  EXPECT_EQ(TextWidth("é日😀"), 3u);
 }
 
 TEST(ItemWriter, TableShowsLeadingColumnsFirst) {
@@ -167,7 +168,8 @@ TEST(ItemWriter, TypedTableAlignsNothingToTheRight) {
 }
 
 TEST(ItemWriter, TableFitsItsWidth) {
-  EXPECT_EQ(Written({.format = OutputFormat::kTable, .max_width = 9}, {Item{{"a", "one two"}, {"b", "xyz"}}}),
+  EXPECT_EQ(Written({.format = OutputFormat::kTable, .layout = {.max_width = 9}},
+                    {Item{{"a", "one two"}, {"b", "xyz"}}}),
             "a     b\n"
             "----  ---\n"
             "one   xyz\n"

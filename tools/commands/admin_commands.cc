@@ -101,6 +101,7 @@ class RecordWriter {
                          << Indented(RecordToJson(record, form_), 2);
           break;
         case OutputFormat::kJsonLines:
+        case OutputFormat::kCsv:
           context_.Print(RecordToJson(record, form_));
           break;
       }
@@ -241,7 +242,8 @@ void RegisterAdminCommands(CommandTable& table) {
        .summary = "Print change records in commit order",
        .details = "Prints all records that exist when the command starts, or with --limit one page.",
        .examples = {{"itemctl changes read", "all retained records"},
-                    {"itemctl changes read --after 20 --limit 10", "the first page after change 20"}}},
+                    {"itemctl changes read --after 20 --limit 10", "the first page after change 20"}},
+       .pages = true},
       [read](Context& context) { return RunChangesRead(context, *read); });
   command
       ->add_option("--after", read->after_sequence,

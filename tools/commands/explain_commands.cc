@@ -9,6 +9,7 @@
 #include "tools/cli/command_table.h"
 #include "tools/cli/consumed_capacity.h"
 #include "tools/cli/option_validators.h"
+#include "tools/cli/reserved_names.h"
 #include "tools/model/read_advice.h"
 
 namespace itemdb::tools {
@@ -29,6 +30,7 @@ absl::StatusOr<ItemPage> ReadPage(Context& context, const Client& client, const 
   absl::StatusOr<ItemPage> page;
   if (options.key_condition_expression.empty()) {
     ITEMDB_ASSIGN_OR_RETURN(ScanRequest scan, ExplainRequest<ScanRequest>(options));
+    AliasReservedWords(scan);
     read->expression_attribute_names = scan.expression_attribute_names;
     page = client.Scan(scan, context.Call());
   } else {
@@ -36,6 +38,7 @@ absl::StatusOr<ItemPage> ReadPage(Context& context, const Client& client, const 
     read->expression_attribute_names = query.expression_attribute_names;
     query.key_condition_expression = options.key_condition_expression;
     query.scan_index_forward = options.scan_index_forward;
+    AliasReservedWords(query);
     page = client.Query(query, context.Call());
   }
   if (!page.ok()) return page.status();
@@ -115,7 +118,8 @@ void RegisterExplainCommands(CommandTable& table) {
              "a scan that should be a query of an index"},
             {R"(itemctl explain Order --index OrderByCustomerDate --key-condition 'customer_id = :c' )"
              R"(--values '{":c": "cust_001"}' -o json)",
-             "that query"}}},
+             "that query"}},
+       .pages = true},
       [options](Context& context) { return RunExplain(context, *options); });
   AddReadOptions(command, *options);
   AddProjectionOption(command, *options);

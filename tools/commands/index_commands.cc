@@ -110,11 +110,11 @@ int64_t RecordsOf(const TableDescription& table, const std::string& index_name) 
 // Runs the check and shows its progress.
 absl::StatusOr<CheckDatabaseResult> RunCheck(Context& context, const Client& client, const std::string& doing,
                                              int64_t records, const CheckDatabaseRequest& request) {
-  std::ostream* terminal = ProgressStream(context);
+  const ProgressTerminal terminal = ProgressStream(context);
   Progress progress(terminal, {.doing = doing, .unit = "records", .total = records});
   std::atomic<bool> checked = false;
   std::thread looker([&, call = context.Call()] {
-    while (terminal != nullptr && !checked) {
+    while (terminal.stream != nullptr && !checked) {
       absl::StatusOr<DaemonStatus> status = client.GetStatus({}, call);
       if (status.ok() && status->check.has_value()) {
         progress.Set(status->check->done);

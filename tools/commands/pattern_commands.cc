@@ -47,22 +47,31 @@ JsonValue ResultToJson(const AccessPatternsResult& result) {
       .Add("patterns", std::move(patterns));
 }
 
+// "Query Order.OrderByCustomerDate where customer_id = ? descending, filter status = ?".
+std::string RequestText(const AccessPattern& pattern) {
+  std::string text = pattern.operation + " " + pattern.table_name;
+  if (!pattern.index_name.empty()) absl::StrAppend(&text, ".", pattern.index_name);
+  if (!pattern.key_condition.empty()) absl::StrAppend(&text, " where ", pattern.key_condition);
+  if (pattern.descending) text += " descending";
+  const bool reads = pattern.operation == "Query" || pattern.operation == "Scan";
+  if (!pattern.filter.empty())
+    absl::StrAppend(&text, pattern.key_condition.empty() ? " " : ", ", reads ? "filter " : "if ", pattern.filter);
+  return text;
+}
+
 void PrintTable(const AccessPatternsResult& result, Context& context) {
-  TextTable table({NumberColumn("calls"), NumberColumn("errors"), "operation", "table", "index",
-                   "key condition", "filter or condition", NumberColumn("scanned"), NumberColumn("returned"),
-                   NumberColumn("p50 us"), NumberColumn("p99 us"), "advice"});
+  TextTable table({NumberColumn("calls"), NumberColumn("errors"), "request", NumberColumn("scanned"),
+                   NumberColumn("returned"), NumberColumn("p50 us"), NumberColumn("p99 us"), "advice"});
   for (const AccessPattern& pattern : result.patterns) {
-    table.AddRow({WithSeparators(pattern.calls), WithSeparators(pattern.errors), pattern.operation,
-                  pattern.table_name, pattern.index_name,
-                  pattern.key_condition + (pattern.descending ? " descending" : ""), pattern.filter,
+    table.AddRow({WithSeparators(pattern.calls), WithSeparators(pattern.errors), RequestText(pattern),
                   WithSeparators(pattern.items_scanned), WithSeparators(pattern.items_returned),
                   WithSeparators(absl::ToInt64Microseconds(pattern.p50)),
                   WithSeparators(absl::ToInt64Microseconds(pattern.p99)), AdviceFor(pattern)});
   }
-  context.Print(table);
+  context.Print(table, {.one = "pattern", .many = "patterns"});
   if (result.other_calls > 0)
-    context.out() << "and " << WithSeparators(result.other_calls)
-                  << " calls of patterns that are not listed, because there are too many patterns\n";
+    context.out() << "and " << NumberOf(result.other_calls, {.one = "call", .many = "calls"})
+                  << " of patterns that are not listed, because there are too many patterns\n";
 }
 
 }  // namespace
@@ -103,7 +112,8 @@ void RegisterPatternCommands(CommandTable& table) {
            "Calls of both protocols are counted since the daemon was started; latencies are those inside the "
            "database. Scans, and queries whose filter discards most of the items read, are marked.",
        .examples = {{"itemctl patterns", "of every table, most calls first"},
-                    {"itemctl patterns Order -o jsonl", "of one table, a pattern a line"}}},
+                    {"itemctl patterns Order -o jsonl", "of one table, a pattern a line"}},
+       .pages = true},
       [options](Context& context) { return RunPatterns(context, *options); });
   command->add_option(std::string(kTableName), options->table_name, "Only of this table. Default: of all");
 }

@@ -19,18 +19,6 @@
 namespace itemdb::tools {
 namespace {
 
-// "1.5 GiB", "12 KiB", "0 B".
-std::string BytesText(int64_t bytes) {
-  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  double number = static_cast<double>(bytes);
-  size_t unit = 0;
-  while (number >= 1024 && unit + 1 < std::size(kUnits)) {
-    number /= 1024;
-    ++unit;
-  }
-  return absl::StrFormat("%.*f %s", unit == 0 || number >= 100 ? 0 : 1, number, kUnits[unit]);
-}
-
 std::string OfLimit(int64_t used, int64_t limit) {
   return limit > 0 ? BytesText(used) + " of " + BytesText(limit) : BytesText(used);
 }
@@ -336,7 +324,7 @@ absl::Status RunStatus(Context& context) {
   }
   TextTable figures({"figure", "value"});
   for (const auto& [name, value] : Figures(status, client.endpoint())) figures.AddRow({name, value});
-  figures.Print(context.out());
+  figures.Print(context.out(), {.max_width = context.layout().max_width});
   if (status.background_check.has_value()) {
     for (const std::string& finding : status.background_check->findings) context.out() << finding << '\n';
     if (!status.background_check->last_error.empty())
@@ -368,7 +356,8 @@ void RegisterStatusCommands(CommandTable& table) {
             {.name = "status",
              .summary = "Show the daemon's version, changes, disk, memory, writes and tables",
              .examples = {{"itemctl status", "all values as a table"},
-                          {"itemctl status -o json", "the same for programs; all sizes in bytes"}}},
+                          {"itemctl status -o json", "the same for programs; all sizes in bytes"}},
+             .pages = true},
             RunStatus);
 }
 

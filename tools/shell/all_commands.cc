@@ -11,12 +11,14 @@
 #include "tools/commands/explain_commands.h"
 #include "tools/commands/export_commands.h"
 #include "tools/commands/generate_commands.h"
+#include "tools/commands/help_commands.h"
 #include "tools/commands/import_commands.h"
 #include "tools/commands/index_commands.h"
 #include "tools/commands/item_commands.h"
 #include "tools/commands/latency_commands.h"
 #include "tools/commands/model_commands.h"
 #include "tools/commands/order_entry_commands.h"
+#include "tools/commands/partiql_commands.h"
 #include "tools/commands/pattern_commands.h"
 #include "tools/commands/promote_commands.h"
 #include "tools/commands/query_commands.h"
@@ -37,6 +39,7 @@ void RegisterAllCommands(CommandTable& table) {
   RegisterTimeToLiveCommands(table);
   RegisterItemCommands(table);
   RegisterQueryCommands(table);
+  RegisterPartiqlCommands(table);
   RegisterCountCommands(table);
   RegisterExplainCommands(table);
   RegisterBatchCommands(table);
@@ -59,6 +62,7 @@ void RegisterAllCommands(CommandTable& table) {
   RegisterGenerateCommands(table);
   RegisterShardCommands(table);
   RegisterShellCommands(table);
+  RegisterHelpCommands(table);
   RegisterCompletionCommands(table);
 }
 

@@ -56,6 +56,31 @@ TEST_F(LogTest, NeverHoldsItemContentsOrKeys) {
   EXPECT_THAT(log, Not(HasSubstr("504c414e544544")));
 }
 
+// Every change of a definition is one line.
+TEST_F(LogTest, HasALineForEachChangeOfADefinition) {
+  Itemctl({"table", "create", "-f", "-"}, R"({"TableName": "T", "BillingMode": "PAY_PER_REQUEST",
+      "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}],
+      "AttributeDefinitions": [{"AttributeName": "a", "AttributeType": "S"}]})");
+  Itemctl({"index", "add", "T", "ByB", "--hash", "b:S", "--wait"});
+  Itemctl({"index", "drop", "T", "ByB", "--yes"});
+  Itemctl({"ttl", "enable", "T", "expires", "--yes"});
+  Itemctl({"table", "tag", "T", "team=blue"});
+  Itemctl({"table", "update", "T", "--deletion-protection", "on"});
+  Itemctl({"table", "update", "T", "--deletion-protection", "off"});
+  Itemctl({"table", "delete", "T", "--yes"});
+  ASSERT_EQ(daemon_.Terminate(), 0);
+  const std::string log = daemon_.log();
+  for (const char* line :
+       {"info table created table=T indexes=0 change_sequence=",
+        "info index added table=T index=ByB change_sequence=",
+        "info index deleted table=T index=ByB change_sequence=",
+        "info time to live changed table=T enabled=true", "info tags of a table changed table=T",
+        "info table updated table=T change_sequence=",
+        "info table deleted table=T items=0 change_sequence="}) {
+    EXPECT_THAT(log, HasSubstr(line));
+  }
+}
+
 TEST_F(LogTest, JsonLinesAreObjectsWithTimeLevelAndMessage) {
   ASSERT_EQ(daemon_.Terminate(), 0);
   const size_t before = daemon_.log().size();

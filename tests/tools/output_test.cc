@@ -43,9 +43,9 @@ TEST(TextTable, PadsByTextWidth) {
   std::ostringstream out;
   table.Print(out);
   EXPECT_EQ(out.str(),
-            "name   n\n"
-            "-----  -\n"
-            "Zoë    1\n"
+            "name        n\n"
+            "----------  -\n"
+            "Zoë         1\n"
             "日本語日本  2\n"
             "x\n");
 }
@@ -132,10 +132,70 @@ TEST(TextTable, ExpandedShowsCellsWhole) {
   EXPECT_EQ(Printed(table, {.expanded = true, .max_width = 5}), "-[ 1 ]-\nname  a long cell\nn     2\n");
 }
 
-TEST(TextWidth, CountsMultiByteCharactersOnce) {
+TEST(TextTable, IsExpandedIfItDoesNotFit) {
+  TextTable table({"a", "b", "c", "d"});
+  table.AddRow({"one two three four", "12345678", "12345678", "12345678"});
+  const TableLayout narrow{.max_width = 24, .expand_if_too_wide = true};
+  EXPECT_EQ(Printed(table, narrow),
+            "-[ 1 ]-\na  one two three four\nb  12345678\nc  12345678\nd  12345678\n");
+  EXPECT_FALSE(table.Fits(24));
+  EXPECT_TRUE(table.Fits(38));
+  EXPECT_EQ(Printed(table, {.max_width = 38, .expand_if_too_wide = true}),
+            "a         b         c         d\n"
+            "--------  --------  --------  --------\n"
+            "one two   12345678  12345678  12345678\n"
+            "three\n"
+            "four\n");
+}
+
+TEST(TextTable, BreaksHeadingsAtTheirSpaces) {
+  TextTable table({NumberColumn("items read"), "key"});
+  table.AddRow({"1", "a"});
+  EXPECT_EQ(Printed(table, {.max_width = 10}),
+            "items  key\n"
+            " read\n"
+            "-----  ---\n"
+            "    1  a\n");
+}
+
+// Words stay whole as long as another column can become narrower.
+TEST(TextTable, BreaksWordsLast) {
+  TextTable table({"name", "words"});
+  table.AddRow({"  contact@example.com", "one two three four"});
+  EXPECT_EQ(Printed(table, {.max_width = 30}),
+            "name                   words\n"
+            "---------------------  -------\n"
+            "  contact@example.com  one two\n"
+            "                       three\n"
+            "                       four\n");
+}
+
+TEST(TextWidth, CountsColumnsOfATerminal) {
   EXPECT_EQ(TextWidth(""), 0u);
   EXPECT_EQ(TextWidth("abc"), 3u);
-  EXPECT_EQ(TextWidth("é日😀"), 3u);
+  EXPECT_EQ(TextWidth("é日😀"), 5u);
+  EXPECT_EQ(TextWidth("e\u0301"), 1u) << "a combining accent";
+  EXPECT_EQ(TextWidth("\xff\xc3"), 2u) << "bytes that are not UTF-8";
+  EXPECT_EQ(BytesWithin("é日😀", 3), 5u);
+  EXPECT_EQ(BytesWithin("é日😀", 2), 2u) << "no half character";
+}
+
+TEST(ItemWriter, CsvQuotesAndNamesColumns) {
+  EXPECT_EQ(Written({.format = OutputFormat::kCsv, .leading_columns = {"id"}},
+                    {Item{{"id", "a,b"}, {"n", 2}},
+                     Item{{"id", "say \"hi\"\n"}, {"tags", Value::StringSet({"x"})}}}),
+            "id,n,tags\n"
+            "\"a,b\",2,\n"
+            "\"say \"\"hi\"\"\n\",,\"[\"\"x\"\"]\"\n");
+}
+
+TEST(ItemWriter, CsvRefusesAnAttributeThatComesTooLate) {
+  std::ostringstream out;
+  ItemWriter writer({.format = OutputFormat::kCsv}, &out);
+  for (size_t i = 0; i < ItemWriter::kTableBlock; ++i) ASSERT_TRUE(writer.Write(Item{{"id", "a"}}).ok());
+  EXPECT_TRUE(writer.Write(Item{{"id", "b"}}).ok());
+  const absl::Status late = writer.Write(Item{{"id", "c"}, {"new", 1}});
+  EXPECT_NE(std::string(late.message()).find("\"new\""), std::string::npos) << late;
 }
 
 TEST(ItemWriter, TableShowsLeadingColumnsFirst) {

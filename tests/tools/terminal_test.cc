@@ -145,7 +145,7 @@ TEST_F(InteractiveShell, AsksBeforeItDeletes) {
   Terminal terminal({"--endpoint", daemon_.endpoint()}, daemon_.directory());
   ASSERT_TRUE(terminal.Await(kPrompt));
   Enter(terminal, "table delete music");
-  ASSERT_TRUE(terminal.Await("delete the table music with 2 items (69 bytes) and 0 indexes. Go on? [y/N] "));
+  ASSERT_TRUE(terminal.Await("delete the table music with 2 items (69 B) and 0 indexes. Go on? [y/N] "));
   Enter(terminal, "n");
   ASSERT_TRUE(terminal.Await("nothing was deleted"));
   ASSERT_TRUE(terminal.Await(kPrompt));

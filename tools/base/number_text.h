@@ -19,7 +19,7 @@ struct Noun {
   std::string_view many;
 };
 
-inline constexpr Noun kItems = {.one = "item", .many = "items"};
+inline constexpr Noun kItemNoun = {.one = "item", .many = "items"};
 
 // "no items", "1 item", "1,234 items".
 std::string CountText(int64_t count, Noun noun);

@@ -15,9 +15,11 @@ constexpr std::string_view kColumnGap = "  ";
 constexpr size_t kMaxCellLines = 6;
 // So is a table with a column of text that is narrower than this and than its cells.
 constexpr size_t kNarrowestText = 8;
+// Longer words are broken before other columns become too narrow.
+constexpr size_t kLongestWholeWord = 30;
 
-// Splits `cell` into lines of at most `width` columns: after a comma, else at a space, else anywhere. The
-// space at a break is left out.
+// Splits `cell` into lines of at most `width` columns: after a comma in the second half of the line, else at
+// a space, else anywhere. The space at a break is left out.
 std::vector<std::string_view> BrokenIntoLines(std::string_view cell, size_t width) {
   std::vector<std::string_view> lines;
   size_t left = TextWidth(cell);
@@ -29,10 +31,11 @@ std::vector<std::string_view> BrokenIntoLines(std::string_view cell, size_t widt
     // A break is also possible at a space just after the last character that fits.
     const size_t comma = cell.rfind(", ", line - 1);
     const size_t space = cell.rfind(' ', line);
-    if (comma != std::string_view::npos) {
+    const size_t indent = std::min(cell.find_first_not_of(' '), cell.size());
+    if (comma != std::string_view::npos && 2 * (comma + 1) >= line) {
       line = comma + 1;
       next = comma + 2;
-    } else if (space != std::string_view::npos && space > 0) {
+    } else if (space != std::string_view::npos && space > indent) {
       line = space;
       next = space + 1;
     }
@@ -44,9 +47,11 @@ std::vector<std::string_view> BrokenIntoLines(std::string_view cell, size_t widt
   return lines;
 }
 
-// The width of the longest word.
+// The width of the longest word, with the spaces before the first.
 size_t LongestWord(std::string_view text) {
+  const size_t indent = std::min(text.find_first_not_of(' '), text.size());
   size_t longest = 0;
+  if (indent > 0) return indent + LongestWord(text.substr(indent));
   while (!text.empty()) {
     const size_t space = std::min(text.find(' '), text.size());
     longest = std::max(longest, TextWidth(text.substr(0, space)));
@@ -129,22 +134,31 @@ bool TextTable::Fits(size_t max_width) const {
 std::vector<size_t> TextTable::Widths(size_t max_width) const {
   std::vector<size_t> widths;
   std::vector<size_t> narrowest;
+  // As long as others can become narrower, no column breaks its words.
+  std::vector<size_t> with_words;
   for (size_t i = 0; i < columns_.size(); ++i) {
     size_t widest_cell = 0;
-    for (const auto& row : rows_) widest_cell = std::max(widest_cell, TextWidth(row[i]));
+    size_t longest_word = 0;
+    for (const auto& row : rows_) {
+      widest_cell = std::max(widest_cell, TextWidth(row[i]));
+      if (max_width > 0) longest_word = std::max(longest_word, LongestWord(row[i]));
+    }
     widths.push_back(std::max(TextWidth(columns_[i].heading), widest_cell));
     const size_t unbroken = columns_[i].is_number ? widest_cell : 1;
     narrowest.push_back(std::max(LongestWord(columns_[i].heading), unbroken));
+    with_words.push_back(std::max(narrowest.back(), std::min(longest_word, kLongestWholeWord)));
   }
   if (max_width == 0) return widths;
-  for (size_t line = LineWidth(widths); line > max_width; --line) {
-    size_t* widest = nullptr;
-    for (size_t i = 0; i < widths.size(); ++i) {
-      if (widths[i] <= narrowest[i]) continue;
-      if (widest == nullptr || widths[i] > *widest) widest = &widths[i];
+  for (const std::vector<size_t>& bound : {with_words, narrowest}) {
+    for (size_t line = LineWidth(widths); line > max_width; --line) {
+      size_t* widest = nullptr;
+      for (size_t i = 0; i < widths.size(); ++i) {
+        if (widths[i] <= bound[i]) continue;
+        if (widest == nullptr || widths[i] > *widest) widest = &widths[i];
+      }
+      if (widest == nullptr) break;
+      --*widest;
     }
-    if (widest == nullptr) break;
-    --*widest;
   }
   return widths;
 }

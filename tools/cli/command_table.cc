@@ -36,9 +36,10 @@ void AddGlobalOptions(CLI::App& app, GlobalOptions& options) {
                  "Form of the output. Default: table on a terminal, jsonl otherwise")
       ->check(OneOfWords({"table", "json", "jsonl", "csv"}))
       ->type_name("table|json|jsonl|csv");
-  app.add_option("--output-version", options.output_version,
-                 "Names of members in json, jsonl and csv: 1: as every command named them first, 2: as AWS names "
-                 "them in all commands, such as TableName. Default: 1")
+  app.add_option(
+         "--output-version", options.output_version,
+         "Names of members in json, jsonl and csv: 1: as every command named them first, 2: as AWS names "
+         "them in all commands, such as TableName. Default: 1")
       ->envname("ITEMDB_OUTPUT_VERSION")
       ->check(WholeNumberBetween(1, 2))
       ->type_name("1|2");

@@ -18,9 +18,9 @@ namespace itemdb::tools {
 namespace {
 
 // Members whose values hold items, or names that users chose.
-constexpr std::string_view kOfUsers[] = {"key",       "old_image", "new_image", "items",     "Item",
-                                         "Items",     "Key",       "Keys",      "Responses", "Missing",
-                                         "Attributes", "LastEvaluatedKey", "Request", "Parameters"};
+constexpr std::string_view kOfUsers[] = {
+    "key",     "old_image",  "new_image",        "items",   "Item",      "Items", "Key", "Keys", "Responses",
+    "Missing", "Attributes", "LastEvaluatedKey", "Request", "Parameters"};
 
 // "table_name" as "TableName"; another spelling stays.
 std::string AwsName(const std::string& name) {

@@ -10,7 +10,7 @@
 namespace itemdb::tools {
 namespace {
 
-constexpr size_t kLineLetters = 100;
+constexpr size_t kLineLetters = 80;
 // The column where explanations begin; a longer term is printed on a line of its own.
 constexpr size_t kTermLetters = 30;
 
@@ -121,7 +121,8 @@ std::string_view ShellHelp() {
 \q                       leave; so does Ctrl-D
 help [COMMAND]           explain itemctl, or one of its commands
 COMMAND ...              any command of itemctl, without "itemctl"
-SELECT ... ;             a PartiQL statement, on one or more lines; also INSERT, UPDATE, DELETE, EXISTS
+SELECT ... ;             a PartiQL statement, on one or more lines; also INSERT,
+                         UPDATE, DELETE, EXISTS
 )";
 }
 

@@ -9,7 +9,7 @@
 
 namespace itemdb::tools {
 
-// The help of a command or a group; for the root, of itemctl as a whole. Lines have at most 100 letters.
+// The help of a command or a group; for the root, of itemctl as a whole. Lines have at most 80 letters.
 std::string HelpText(const CommandTable& table, const CLI::App& command);
 
 // How the command is called: "itemctl table create [OPTIONS] -f FILE".

@@ -148,7 +148,7 @@ void ItemWriter::Finish(const JsonValue& summary) {
   if (options_.format == OutputFormat::kCsv) FlushTable();
   if (options_.format == OutputFormat::kTable) {
     FlushTable();
-    if (options_.with_count) out_ << CountText(static_cast<int64_t>(written_), kItems) << '\n';
+    if (options_.with_count) out_ << CountText(static_cast<int64_t>(written_), kItemNoun) << '\n';
   }
   if (options_.format != OutputFormat::kJson) return;
   out_ << (written_ == 0 ? "{\n  \"Items\": []" : "\n  ]");

@@ -1,5 +1,6 @@
 #include "tools/cli/profile.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -64,8 +65,9 @@ absl::Status ApplyProfile(const std::string& path, const std::string& name, CLI:
   std::set<std::string> profiles;
   const std::vector<std::string> allowed = AllowedKeys(root);
   for (const CLI::ConfigItem& item : items) {
-    const std::string profile = item.parents.empty() ? "" : item.parents.front();
-    if (!profile.empty()) profiles.insert(profile);
+    // CLI11 leaves out the name of the section "default".
+    const std::string profile = item.parents.empty() ? kDefault : item.parents.front();
+    profiles.insert(profile);
     // CLI11 marks the beginning and the end of a section.
     if (profile != wanted || item.name == "++" || item.name == "--") continue;
     CLI::Option* option = root.get_option_no_throw("--" + item.name);

@@ -13,39 +13,10 @@
 #include "tools/cli/command_table.h"
 #include "tools/cli/output.h"
 #include "tools/cli/progress.h"
+#include "tools/json/status_json.h"
 
 namespace itemdb::tools {
 namespace {
-
-// A query that reads more than this many items for each returned item gets advice.
-constexpr int64_t kReadsWorthAnIndex = 2;
-
-JsonValue PatternToJson(const AccessPattern& pattern) {
-  JsonValue object = JsonValue::Object().Add("table_name", pattern.table_name);
-  if (!pattern.index_name.empty()) object.Add("index_name", pattern.index_name);
-  object.Add("operation", pattern.operation);
-  if (!pattern.key_condition.empty()) object.Add("key_condition", pattern.key_condition);
-  if (!pattern.filter.empty()) object.Add("filter", pattern.filter);
-  if (pattern.descending) object.Add("descending", true);
-  object.Add("calls", pattern.calls)
-      .Add("errors", pattern.errors)
-      .Add("items_scanned", pattern.items_scanned)
-      .Add("items_returned", pattern.items_returned)
-      .Add("p50_us", absl::ToInt64Microseconds(pattern.p50))
-      .Add("p99_us", absl::ToInt64Microseconds(pattern.p99));
-  const std::string advice = AdviceFor(pattern);
-  if (!advice.empty()) object.Add("advice", advice);
-  return object;
-}
-
-JsonValue ResultToJson(const AccessPatternsResult& result) {
-  JsonValue patterns = JsonValue::Array();
-  for (const AccessPattern& pattern : result.patterns) patterns.elements.push_back(PatternToJson(pattern));
-  return JsonValue::Object()
-      .Add("start_time", TimeText(result.start_time))
-      .Add("other_calls", result.other_calls)
-      .Add("patterns", std::move(patterns));
-}
 
 // "Query Order.OrderByCustomerDate where customer_id = ? descending, filter status = ?".
 std::string RequestText(const AccessPattern& pattern) {
@@ -55,7 +26,8 @@ std::string RequestText(const AccessPattern& pattern) {
   if (pattern.descending) text += " descending";
   const bool reads = pattern.operation == "Query" || pattern.operation == "Scan";
   if (!pattern.filter.empty())
-    absl::StrAppend(&text, pattern.key_condition.empty() ? " " : ", ", reads ? "filter " : "if ", pattern.filter);
+    absl::StrAppend(&text, pattern.key_condition.empty() ? " " : ", ", reads ? "filter " : "if ",
+                    pattern.filter);
   return text;
 }
 
@@ -76,17 +48,6 @@ void PrintTable(const AccessPatternsResult& result, Context& context) {
 
 }  // namespace
 
-std::string AdviceFor(const AccessPattern& pattern) {
-  if (pattern.operation == "Scan") {
-    return absl::StrCat("reads all of ", pattern.index_name.empty() ? "the table" : "the index");
-  }
-  if (pattern.operation == "Query" && pattern.items_scanned > kReadsWorthAnIndex * pattern.items_returned) {
-    return absl::StrFormat("the filter discards %d of 100 items read",
-                           100 * (pattern.items_scanned - pattern.items_returned) / pattern.items_scanned);
-  }
-  return "";
-}
-
 absl::Status RunPatterns(Context& context, const PatternsOptions& options) {
   ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
   ITEMDB_ASSIGN_OR_RETURN(AccessPatternsResult result,
@@ -94,7 +55,7 @@ absl::Status RunPatterns(Context& context, const PatternsOptions& options) {
   if (context.format() == OutputFormat::kTable) {
     PrintTable(result, context);
   } else if (context.format() == OutputFormat::kJson) {
-    context.Print(ResultToJson(result));
+    context.Print(PatternsToJson(result));
   } else {
     for (const AccessPattern& pattern : result.patterns) context.Print(PatternToJson(pattern));
   }

@@ -37,8 +37,9 @@ void PrintTable(const TableDescription& table, Context& context) {
   const TableDefinition& definition = table.definition;
   TextTable text(
       {"table / index", "status", NumberColumn("items"), NumberColumn("size"), "key schema", "projection"});
-  text.AddRow({definition.table_name, std::string(NameOf(table.table_status)), WithSeparators(table.item_count),
-               BytesText(table.table_size_bytes), KeySchemaText(definition.key_schema, definition), ""});
+  text.AddRow({definition.table_name, std::string(NameOf(table.table_status)),
+               WithSeparators(table.item_count), BytesText(table.table_size_bytes),
+               KeySchemaText(definition.key_schema, definition), ""});
   for (const IndexDescription& index : table.indexes) {
     text.AddRow({"  " + index.definition.index_name, std::string(NameOf(index.index_status)),
                  WithSeparators(index.item_count), BytesText(index.index_size_bytes),
@@ -69,11 +70,10 @@ absl::Status RunTableDelete(Context& context, const TableDeleteOptions& options)
   ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
   const absl::StatusOr<TableResult> found = client.DescribeTable(options.table_name, context.Call());
   if (!found.ok()) return found.status();
-  const std::string action =
-      absl::StrFormat("delete the table %s with %s (%s) and %s", options.table_name,
-                      NumberOf(found->table.item_count, kItems), BytesText(found->table.table_size_bytes),
-                      NumberOf(static_cast<int64_t>(found->table.indexes.size()),
-                               {.one = "index", .many = "indexes"}));
+  const std::string action = absl::StrFormat(
+      "delete the table %s with %s (%s) and %s", options.table_name,
+      NumberOf(found->table.item_count, kItemNoun), BytesText(found->table.table_size_bytes),
+      NumberOf(static_cast<int64_t>(found->table.indexes.size()), {.one = "index", .many = "indexes"}));
   ITEMDB_ASSIGN_OR_RETURN(bool go_on, Confirm(context, options.confirm, action, Unattended::kRefuse));
   return Finish(go_on ? client.DeleteTable(options.table_name, context.Call()) : found, context);
 }

@@ -194,15 +194,16 @@ JsonValue RequestOfDescription(const JsonValue& json) {
     added.Add("SSESpecification", std::move(sse));
   }
   if (enabled != nullptr && !enabled->boolean) Remove(request, {"StreamSpecification"});
-  Remove(request, {"TableStatus", "TableId", "StorageId", "TableArn", "CreationDateTime", "ItemCount", "TableSizeBytes",
-                   "BillingModeSummary", "TableClassSummary", "SSEDescription", "LatestStreamLabel", "LatestStreamArn",
-                   "RestoreSummary"});
+  Remove(request, {"TableStatus", "TableId", "StorageId", "TableArn", "CreationDateTime", "ItemCount",
+                   "TableSizeBytes", "BillingModeSummary", "TableClassSummary", "SSEDescription",
+                   "LatestStreamLabel", "LatestStreamArn", "RestoreSummary"});
   const bool on_demand = billing == "PAY_PER_REQUEST";
   KeepThroughput(request, on_demand);
   for (auto& [name, indexes] : request.members) {
     if (name != "GlobalSecondaryIndexes" && name != "LocalSecondaryIndexes") continue;
     for (JsonValue& index : indexes.elements) {
-      Remove(index, {"IndexStatus", "Backfilling", "Build", "ItemCount", "IndexSizeBytes", "IndexArn", "SkippedItemCount"});
+      Remove(index, {"IndexStatus", "Backfilling", "Build", "ItemCount", "IndexSizeBytes", "IndexArn",
+                     "SkippedItemCount"});
       KeepThroughput(index, on_demand);
     }
   }

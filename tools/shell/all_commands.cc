@@ -24,9 +24,11 @@
 #include "tools/commands/query_commands.h"
 #include "tools/commands/shard_commands.h"
 #include "tools/commands/status_commands.h"
+#include "tools/commands/support_commands.h"
 #include "tools/commands/table_backup_commands.h"
 #include "tools/commands/table_commands.h"
 #include "tools/commands/time_to_live_commands.h"
+#include "tools/commands/top_commands.h"
 #include "tools/commands/transact_commands.h"
 #include "tools/commands/undo_commands.h"
 #include "tools/shell/shell_commands.h"
@@ -58,6 +60,8 @@ void RegisterAllCommands(CommandTable& table) {
   RegisterPromoteCommand(table);
   RegisterAuditCommands(table);
   RegisterPatternCommands(table);
+  RegisterTopCommand(table);
+  RegisterSupportCommands(table);
   RegisterLatencyCommands(table);
   RegisterGenerateCommands(table);
   RegisterShardCommands(table);

@@ -19,6 +19,8 @@
 //   client.PutItemAsync(request, [](absl::StatusOr<WriteResult> result) { ... });   // Does not block.
 #pragma once
 
+#include "itemdb/language.h"  // First: it checks the language.
+
 #include <concepts>
 #include <future>
 #include <memory>

@@ -1,6 +1,8 @@
 // PartiQL statements: one statement, or a transaction of several (docs/partiql.md).
 #pragma once
 
+#include "itemdb/language.h"  // First: it checks the language.
+
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -93,8 +93,8 @@ TEST(TextTable, BreaksCellsAtCommasThenAtSpacesThenAnywhere) {
     const char* lines;
   };
   for (const Row& row :
-       {Row{"comma", "a, b c d", "a,\nb c d\n"}, Row{"space", "ab cd ef", "ab cd\nef\n"},
-        Row{"space behind the line", "abcde f", "abcde\nf\n"},
+       {Row{"comma", "abc, d ef", "abc,\nd ef\n"}, Row{"early comma", "a, b c d", "a, b\nc d\n"},
+        Row{"space", "ab cd ef", "ab cd\nef\n"}, Row{"space behind the line", "abcde f", "abcde\nf\n"},
         Row{"comma at the end of the line", "abcd, f", "abcd,\nf\n"}, Row{"word", "abcdefgh", "abcde\nfgh\n"},
         Row{"leading space", " abcdefg", " abcd\nefg\n"},
         Row{"several bytes a character", "äöüßéàñ", "äöüßé\nàñ\n"}}) {

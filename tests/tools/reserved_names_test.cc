@@ -14,7 +14,7 @@ TEST(AliasReservedWords, AliasesOnlyReservedNames) {
     const char* expression;
     const char* aliased;
   } rows[] = {
-      {"status = :status AND total > :t", "#status = :status AND total > :t"},
+      {"status = :status AND amount > :t", "#status = :status AND amount > :t"},
       {"NOT contains(name, :n) or Year IN (:a, :b)", "NOT contains(#name, :n) or #Year IN (:a, :b)"},
       {"SET info.status = if_not_exists(data, :d) REMOVE user[0]",
        "SET info.#status = if_not_exists(#data, :d) REMOVE #user[0]"},

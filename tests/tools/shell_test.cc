@@ -62,7 +62,7 @@ TEST_F(ShellTest, SettingsHoldForTheStatementsAfterThem) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(
       outcome.out,
-      "-[ 1 ]-\ntable  music\n{\n  \"TableNames\": [\"music\"]\n}\n{\n  \"TableNames\": [\"music\"]\n}\n");
+      "-[ 1 ]-\ntable  music\n1 table\n{\n  \"TableNames\": [\"music\"]\n}\n{\n  \"TableNames\": [\"music\"]\n}\n");
   EXPECT_THAT(outcome.err, HasSubstr("expanded output is on\nexpanded output is off\ntiming is on\ntime: "));
 }
 

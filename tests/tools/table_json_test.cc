@@ -225,7 +225,7 @@ TEST(TableJson, WritesADescription) {
   table.indexes.push_back(index);
   EXPECT_EQ(
       OneLine(TableToJson(table)),
-      R"({"TableName": "ecommerce", "TableStatus": "ACTIVE", "TableId": "id-1", "StorageId": 7, )"
+      R"({"TableName": "ecommerce", "TableStatus": "ACTIVE", "TableArn": "arn:aws:dynamodb:local:000000000000:table/ecommerce", "TableId": "id-1", "StorageId": 7, )"
       R"("CreationDateTime": "2026-01-02T03:04:05.000Z", "AttributeDefinitions": [{"AttributeName": "PK", )"
       R"("AttributeType": "S"}, {"AttributeName": "SK", "AttributeType": "S"}], "KeySchema": [{"AttributeName": "PK", )"
       R"("KeyType": "HASH"}, {"AttributeName": "SK", "KeyType": "RANGE"}], "BillingModeSummary": {"BillingMode": )"

@@ -156,7 +156,7 @@ TEST_F(InteractiveShell, AsksBeforeItDeletes) {
   ASSERT_TRUE(terminal.Await(kPrompt));
   EXPECT_EQ(daemon_.Call({"item", "get", "music", R"({"artist": "Bach", "song": "Air"})"}).exit_code, 3);
   Enter(terminal, "table delete music");
-  ASSERT_TRUE(terminal.Await("with 1 items"));
+  ASSERT_TRUE(terminal.Await("with 1 item"));
   Enter(terminal, "y");
   ASSERT_TRUE(terminal.Await(kPrompt));
   EXPECT_EQ(daemon_.Call({"table", "describe", "music"}).exit_code, 3);

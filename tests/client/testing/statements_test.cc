@@ -86,8 +86,7 @@ TEST_F(StatementsTest, ErrorsArePrintedAsText) {
   printed << client_.GetItem({.table_name = "Ordre", .key = {{"id", "a"}}}).status();
   EXPECT_THAT(printed.str(), AllOf(HasSubstr("NOT_FOUND: "), HasSubstr("reason RESOURCE_NOT_FOUND"),
                                    Not(HasSubstr("\\n")), Not(HasSubstr("itemdb\\x"))));
-  printed
-      << client_.ExecuteStatement({.statement = "DELETE FROM \"Order\" WHERE id = 'x' AND n = 1"}).status();
+  printed << client_.ExecuteStatement({.statement = "UPDATE \"Order\" SET n = 1 WHERE id = 'x'"}).status();
   EXPECT_THAT(printed.str(), HasSubstr("reason CONDITIONAL_CHECK_FAILED"));
 }
 

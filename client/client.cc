@@ -54,6 +54,7 @@ std::string DefaultEndpoint() {
 absl::StatusOr<Client> ClientAccess::Make(
     const ClientOptions& options,
     absl::FunctionRef<absl::StatusOr<std::unique_ptr<Transport>>(Timer&)> make_transport) {
+  PrintPayloadsAsText();
   if (options.timeout <= absl::ZeroDuration()) {
     return MakeError(absl::StatusCode::kInvalidArgument, kReasonValidation,
                      "a client's timeout is " + std::string(absl::FormatDuration(options.timeout)) +

@@ -197,4 +197,54 @@ absl::StatusOr<ItemPage> DecodeScan(std::string_view reply, const std::string& e
   return DecodePageReply<v1::ScanReply>(reply, endpoint);
 }
 
+namespace {
+
+absl::StatusOr<ExecuteStatementResult> ToStatementResult(const v1::ExecuteStatementReply& reply) {
+  if (reply.has_condition_failed()) return ToStatus(reply.condition_failed());
+  ExecuteStatementResult result{
+      .change_sequence = reply.change_sequence(), .items = {}, .next_token = std::nullopt};
+  result.items.reserve(reply.items_size());
+  for (const v1::Item& message : reply.items()) {
+    ITEMDB_ASSIGN_OR_RETURN(Item item, FromProto(message));
+    result.items.push_back(std::move(item));
+  }
+  if (!reply.next_token().empty()) result.next_token = reply.next_token();
+  if (reply.has_consumed_capacity()) result.consumed_capacity = FromProto(reply.consumed_capacity());
+  return result;
+}
+
+}  // namespace
+
+absl::StatusOr<ExecuteStatementResult> DecodeSelectStatement(std::string_view bytes,
+                                                             const std::string& endpoint) {
+  v1::ExecuteStatementReply reply;
+  if (!Parse(bytes, &reply)) return NoReply(endpoint);
+  return ToStatementResult(reply);
+}
+
+absl::StatusOr<ExecuteStatementResult> DecodeWriteStatement(std::string_view bytes,
+                                                            const std::string& endpoint) {
+  v1::ExecuteStatementReply reply;
+  if (!Parse(bytes, &reply)) return NoOutcome(endpoint);
+  return ToStatementResult(reply);
+}
+
+absl::StatusOr<ExecuteTransactionResult> DecodeExecuteTransaction(std::string_view bytes,
+                                                                  const std::string& endpoint) {
+  v1::ExecuteTransactionReply reply;
+  if (!Parse(bytes, &reply)) return NoOutcome(endpoint);
+  if (reply.has_cancelled()) return ToStatus(reply.cancelled(), "read or written");
+  ExecuteTransactionResult result;
+  result.change_sequence = reply.change_sequence();
+  result.items.reserve(reply.responses_size());
+  for (const v1::ItemResponse& response : reply.responses()) {
+    std::optional<Item>& added = result.items.emplace_back();
+    if (!response.has_item()) continue;
+    ITEMDB_ASSIGN_OR_RETURN(Item item, FromProto(response.item()));
+    added = std::move(item);
+  }
+  AddCapacity(reply.consumed_capacity(), &result.consumed_capacity);
+  return result;
+}
+
 }  // namespace itemdb

@@ -22,5 +22,12 @@ absl::StatusOr<TransactGetItemsResult> DecodeTransactGetItems(std::string_view r
                                                               const std::string& endpoint);
 absl::StatusOr<ItemPage> DecodeQuery(std::string_view reply, const std::string& endpoint);
 absl::StatusOr<ItemPage> DecodeScan(std::string_view reply, const std::string& endpoint);
+// Of one PartiQL statement: a read, or a write.
+absl::StatusOr<ExecuteStatementResult> DecodeSelectStatement(std::string_view reply,
+                                                             const std::string& endpoint);
+absl::StatusOr<ExecuteStatementResult> DecodeWriteStatement(std::string_view reply,
+                                                            const std::string& endpoint);
+absl::StatusOr<ExecuteTransactionResult> DecodeExecuteTransaction(std::string_view reply,
+                                                                  const std::string& endpoint);
 
 }  // namespace itemdb

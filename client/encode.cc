@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "client/convert.h"
 #include "client/core.h"
 #include "client/enum_table.h"
@@ -216,6 +218,39 @@ absl::StatusOr<CallSpec> Encode(const ScanRequest& request) {
   v1::ScanRequest message;
   ITEMDB_RETURN_IF_ERROR(ToProto(request, &message));
   return ReadSpec("/itemdb.v1.Data/Scan", message);
+}
+
+bool IsSelectStatement(const std::string& statement) {
+  return absl::StartsWithIgnoreCase(absl::StripLeadingAsciiWhitespace(statement), "select");
+}
+
+absl::StatusOr<CallSpec> Encode(const ExecuteStatementRequest& request) {
+  v1::ExecuteStatementRequest message;
+  message.set_statement(request.statement);
+  for (const Value& value : request.parameters)
+    ITEMDB_RETURN_IF_ERROR(ToProto(value, message.add_parameters()));
+  message.set_consistent_read(request.consistent_read);
+  message.set_next_token(request.next_token);
+  message.set_return_consumed_capacity(ToProto(request.return_consumed_capacity));
+  if (request.limit.has_value()) message.set_limit(*request.limit);
+  message.set_return_values_on_condition_check_failure(
+      ToProto(request.return_values_on_condition_check_failure));
+  return CallSpec{.method = "/itemdb.v1.Data/ExecuteStatement",
+                  .kind = IsSelectStatement(request.statement) ? CallKind::kRead : CallKind::kWrite,
+                  .has_token = false,
+                  .request = message.SerializeAsString()};
+}
+
+absl::StatusOr<CallSpec> Encode(const ExecuteTransactionRequest& request, const CallOptions& options) {
+  v1::ExecuteTransactionRequest message;
+  message.set_return_consumed_capacity(ToProto(request.return_consumed_capacity));
+  for (const TransactStatement& statement : request.statements) {
+    v1::TransactStatement* added = message.add_transact_statements();
+    added->set_statement(statement.statement);
+    for (const Value& value : statement.parameters)
+      ITEMDB_RETURN_IF_ERROR(ToProto(value, added->add_parameters()));
+  }
+  return WriteSpec("/itemdb.v1.Data/ExecuteTransaction", options, /*idempotent=*/true, &message);
 }
 
 absl::StatusOr<std::string> EncodeStream(const QueryRequest& request, bool one_state) {

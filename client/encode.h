@@ -22,6 +22,8 @@ absl::StatusOr<CallSpec> Encode(const GetItemRequest& request);
 absl::StatusOr<CallSpec> Encode(const TransactGetItemsRequest& request);
 absl::StatusOr<CallSpec> Encode(const QueryRequest& request);
 absl::StatusOr<CallSpec> Encode(const ScanRequest& request);
+absl::StatusOr<CallSpec> Encode(const ExecuteStatementRequest& request);
+absl::StatusOr<CallSpec> Encode(const ExecuteTransactionRequest& request, const CallOptions& options);
 
 // The only message that the client sends on a stream of pages.
 absl::StatusOr<std::string> EncodeStream(const QueryRequest& request, bool one_state);

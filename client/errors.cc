@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "absl/status/status_payload_printer.h"
 #include "client/convert.h"
 #include "client/errors_internal.h"
 #include "google/rpc/error_details.pb.h"
@@ -47,7 +48,39 @@ CancellationReason::Code CodeFromProto(v1::CancellationCode code) {
   }
 }
 
+// How absl prints a payload of this library; nothing for other payloads, which it prints itself.
+absl::optional<std::string> PayloadText(absl::string_view url, const absl::Cord& payload) {
+  const std::string bytes(payload);
+  if (url == kErrorInfoUrl) {
+    google::rpc::ErrorInfo info;
+    if (!info.ParseFromString(bytes)) return absl::nullopt;
+    std::string text = "reason " + info.reason();
+    const auto rule = info.metadata().find(kRule);
+    if (rule != info.metadata().end()) text += ", rule " + rule->second;
+    return text;
+  }
+  if (url == kRetryInfoUrl) {
+    google::rpc::RetryInfo retry;
+    if (!retry.ParseFromString(bytes)) return absl::nullopt;
+    return absl::FormatDuration(absl::Seconds(retry.retry_delay().seconds()) +
+                                absl::Nanoseconds(retry.retry_delay().nanos()));
+  }
+  // An item may be long, and secret.
+  if (url == kConditionFailedUrl) return "see ConditionFailedItem()";
+  if (url == kTransactionCancelledUrl) return "see CancellationReasons()";
+  return absl::nullopt;
+}
+
 }  // namespace
+
+void PrintPayloadsAsText() {
+  static const bool done = [] {
+    if (absl::status_internal::GetStatusPayloadPrinter() == nullptr)
+      absl::status_internal::SetStatusPayloadPrinter(&PayloadText);
+    return true;
+  }();
+  static_cast<void>(done);
+}
 
 void AttachErrorFields(const ErrorFields& fields, absl::Status& status) {
   google::rpc::ErrorInfo info;

@@ -27,6 +27,11 @@ inline absl::Status InvalidRequest(const std::string& message) {
   return MakeError(absl::StatusCode::kInvalidArgument, kReasonValidation, message);
 }
 
+// From now on absl prints what the statuses of this library carry as text: `reason RESOURCE_NOT_FOUND, rule
+// SEM-039` instead of the bytes of a message. Does nothing if the program has set a printer of its own.
+// Called by every Client; thread-safe.
+void PrintPayloadsAsText();
+
 // The message as std::string (the packaged absl::string_view is not std::string_view).
 inline std::string MessageOf(const absl::Status& status) { return std::string(status.message()); }
 

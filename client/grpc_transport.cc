@@ -193,6 +193,13 @@ GrpcTransport::GrpcTransport(const ClientOptions& options, std::multimap<std::st
 absl::StatusOr<std::unique_ptr<Transport>> GrpcTransport::Make(const ClientOptions& options, Timer& timer,
                                                                absl::Duration connect_timeout) {
   const std::string& endpoint = options.endpoint;
+  if (endpoint.find("://") != std::string::npos) {
+    return MakeError(
+        absl::StatusCode::kInvalidArgument, kReasonValidation,
+        "the endpoint \"" + endpoint +
+            "\" is a URL, which clients of DynamoDB's HTTP protocol take; this client speaks gRPC and "
+            "takes an address of itemd's --listen: HOST:PORT, such as 127.0.0.1:7420, or unix:/PATH");
+  }
   if (!IsUnixPath(endpoint) && !IsHostAndPort(endpoint)) {
     return MakeError(
         absl::StatusCode::kInvalidArgument, kReasonValidation,

@@ -20,6 +20,8 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "daemon/access/audit_log.h"
 #include "daemon/access/s3_credentials_file.h"
 #include "daemon/config/memory_budget.h"
@@ -35,6 +37,7 @@
 #include "daemon/process/version.h"
 #include "daemon/process/watchdog.h"
 #include "daemon/server/server.h"
+#include "daemon/serving/listener.h"
 #include "daemon/standby/primary_copy.h"
 #include "storage/database.h"
 
@@ -45,6 +48,9 @@ using Log = std::shared_ptr<spdlog::logger>;
 
 // How long a stop may write memtables to table files. At the default --memory that takes about a second.
 constexpr std::chrono::seconds kMaxFlushTime{10};
+
+// An opening that takes longer is reported as slow.
+constexpr absl::Duration kSlowOpening = absl::Seconds(10);
 
 // While the database opens: tells the log and systemd every few seconds that it goes on, so that systemd does
 // not end a start that takes longer than the unit's TimeoutStartSec.
@@ -219,6 +225,11 @@ ExitCode Run(const Options& options, const Process& process) {
             options.data_directory, options.durability, FormatSize(options.memory_bytes),
             process.config_file.empty() ? "none" : process.config_file);
 
+  // Before anything is made: a second daemon by mistake leaves nothing behind.
+  for (const auto* addresses : {&options.addresses, &options.http_addresses}) {
+    if (absl::Status free = CheckCanListen(*addresses); !free.ok()) return Fail(log, kExitUnavailable, free);
+  }
+
   absl::StatusOr<std::shared_ptr<AuditLog>> audit_log = OpenAuditLog(options, log);
   if (!audit_log.ok()) {
     return Fail(log, absl::IsInvalidArgument(audit_log.status()) ? kExitUsage : kExitIo, audit_log.status());
@@ -271,14 +282,21 @@ ExitCode Run(const Options& options, const Process& process) {
   database_options.file_check_bytes_per_second = static_cast<int64_t>(options.file_check_rate);
   database_options.io_threads = options.io_threads != 0 ? options.io_threads : DefaultIoThreads();
   database_options.log = log;
+  const absl::Time opening = absl::Now();
   auto database = [&] {
     const OpeningReports reports(log);
     return storage::Database::Open(std::move(database_options));
   }();
   if (!database.ok()) return Fail(log, ExitCodeForOpen(database.status()), database.status());
   v1::GetStatusReply status = (*database)->GetStatus();
-  log->info("database open database_id={} change_sequence={} tables={}", status.database_id(),
-            (*database)->opened_sequence(), status.table_count());
+  const absl::Duration opened_after = absl::Now() - opening;
+  log->info("database open database_id={} change_sequence={} tables={} ms={}", status.database_id(),
+            (*database)->opened_sequence(), status.table_count(), absl::ToInt64Milliseconds(opened_after));
+  if (opened_after > kSlowOpening) {
+    log->warn(
+        "the database opened slowly: a long write-ahead log was replayed, or files were checked seconds={}",
+        absl::ToInt64Seconds(opened_after));
+  }
 
   WarnIfOthersMayRead(options.data_directory, log);
   if (*primary_copy != nullptr) (*primary_copy)->Start(**database);

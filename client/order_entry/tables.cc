@@ -109,13 +109,38 @@ std::vector<TableDefinition> TableDefinitions() {
   return {EmployeeTable(), CustomerTable(), OrderTable(), ProductTable()};
 }
 
+namespace {
+
+// How `existing` lacks something that the patterns need of `wanted`; empty if it lacks nothing. A further
+// index, stream, tag or other setting of the existing table does no harm.
+std::string WhatIsMissing(const TableDefinition& wanted, const TableDefinition& existing) {
+  TableDefinition needed = existing;
+  const auto is_wanted = [&wanted](const GlobalSecondaryIndex& index) {
+    return std::any_of(wanted.global_secondary_indexes.begin(), wanted.global_secondary_indexes.end(),
+                       [&index](const auto& one) { return one.index_name == index.index_name; });
+  };
+  std::erase_if(needed.global_secondary_indexes, [&](const auto& index) { return !is_wanted(index); });
+  needed.local_secondary_indexes = wanted.local_secondary_indexes;
+  std::erase_if(needed.attribute_definitions, [&wanted](const AttributeDefinition& attribute) {
+    return std::none_of(
+        wanted.attribute_definitions.begin(), wanted.attribute_definitions.end(),
+        [&attribute](const auto& one) { return one.attribute_name == attribute.attribute_name; });
+  });
+  needed.billing_mode = wanted.billing_mode;
+  needed.provisioned_throughput = wanted.provisioned_throughput;
+  needed.stream_view_type = wanted.stream_view_type;
+  return DescribeDifference(wanted, needed);
+}
+
+}  // namespace
+
 absl::Status CreateTables(Client& client, CallOptions options) {
   for (const TableDefinition& wanted : TableDefinitions()) {
     const absl::StatusOr<TableResult> created = client.CreateTable(wanted, options);
     if (created.ok()) continue;
     if (!absl::IsAlreadyExists(created.status())) return created.status();
     ITEMDB_ASSIGN_OR_RETURN(const TableResult existing, client.DescribeTable(wanted.table_name, options));
-    const std::string difference = DescribeDifference(wanted, existing.table.definition);
+    const std::string difference = WhatIsMissing(wanted, existing.table.definition);
     if (!difference.empty()) {
       return MakeError(absl::StatusCode::kFailedPrecondition, "TABLE_DIFFERS",
                        "the table " + wanted.table_name + " exists, but is not the order-entry one: " +

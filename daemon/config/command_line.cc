@@ -38,8 +38,8 @@ CLI::Option* AddFlag(CLI::App& app, Given& given) {
 absl::Status Unknown(const std::string& argument) {
   if (!argument.starts_with("-")) {
     return storage::ValidationError(
-        absl::StrFormat("%s is not a flag and not a command: itemd takes flags, inspect DIR, salvage DIR TO "
-                        "and restore BACKUPS TO",
+        absl::StrFormat("%s is not a flag and not a command: itemd takes flags, inspect DIR, salvage DIR TO, "
+                        "restore BACKUPS TO and keys add|rotate|remove ID",
                         argument));
   }
   std::vector<std::string> names = NamesOf(&Setting::flag);
@@ -54,11 +54,16 @@ struct CommandArguments {
   CLI::App* inspect = nullptr;
   CLI::App* salvage = nullptr;
   CLI::App* restore = nullptr;
+  CLI::App* add_key = nullptr;
+  CLI::App* rotate_key = nullptr;
+  CLI::App* remove_key = nullptr;
   std::string directory;
   std::string target;
   uint32_t backup_id = 0;
   std::string archive;
   std::string to;
+  std::string key_id;
+  std::string role;
 };
 
 void AddCommands(CLI::App& app, CommandArguments& arguments) {
@@ -85,6 +90,18 @@ void AddCommands(CLI::App& app, CommandArguments& arguments) {
           "With --archive: the last change to restore, a number, or the time of the last commit, for "
           "example 2026-11-25T14:30:00Z (default: the last one in the archive)")
       ->type_name("CHANGE|TIME");
+  CLI::App* keys = app.add_subcommand("keys", "Add, renew or remove a key in the file of --access-keys");
+  keys->fallthrough();
+  keys->require_subcommand(1);
+  arguments.add_key = keys->add_subcommand("add", "Add a key and print its new secret");
+  arguments.rotate_key = keys->add_subcommand("rotate", "Give a key a new secret and print it");
+  arguments.remove_key = keys->add_subcommand("remove", "Remove a key");
+  for (CLI::App* command : {arguments.add_key, arguments.rotate_key, arguments.remove_key}) {
+    command->fallthrough();
+    command->add_option("ID", arguments.key_id, "The access key id")->required();
+  }
+  arguments.add_key->add_option("ROLE", arguments.role, "metrics, read, write or admin, for all tables")
+      ->required();
   for (CLI::App* command : {arguments.salvage, arguments.restore}) {
     command->add_option("TO", arguments.target, "An empty directory, or one that is to be made")->required();
   }
@@ -116,6 +133,13 @@ absl::Status ApplyCommands(const CommandArguments& arguments, CommandLine* line)
   if (arguments.inspect->parsed()) line->command = Command::kInspect;
   if (arguments.salvage->parsed()) line->command = Command::kSalvage;
   if (arguments.restore->parsed()) line->command = Command::kRestore;
+  using Kind = KeyFileChange::Kind;
+  for (const auto& [command, kind] :
+       {std::pair{arguments.add_key, Kind::kAdd}, std::pair{arguments.rotate_key, Kind::kRotate},
+        std::pair{arguments.remove_key, Kind::kRemove}}) {
+    if (command->parsed())
+      line->key_change = KeyFileChange{.kind = kind, .id = arguments.key_id, .role = arguments.role};
+  }
   if (line->command == Command::kServe) return absl::OkStatus();
   for (const SettingValue& value : line->values) {
     if (value.setting->name == "data-dir" || value.setting->name == "recover")

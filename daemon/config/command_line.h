@@ -1,11 +1,13 @@
-// The command line: one flag per setting, the commands inspect, salvage and restore, and --config,
+// The command line: one flag per setting, the commands inspect, salvage, restore and keys, and --config,
 // --print-config, --check-config, --help, --version; for the build also --man PAGE.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "daemon/access/key_file_changes.h"
 #include "daemon/config/settings.h"
 
 namespace itemdb::daemon {
@@ -27,6 +29,8 @@ struct CommandLine {
   std::string restored_archive;
   std::optional<uint64_t> restored_change;
   std::optional<int64_t> restored_time_us;
+  // Of `itemd keys`.
+  std::optional<KeyFileChange> key_change;
   // The text to print for --help, --version or --man; empty without these flags.
   std::string answer;
 };

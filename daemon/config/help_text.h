@@ -44,6 +44,11 @@ Examples:
   itemd --data-dir ./secret --encryption-key-file keys
       A database whose files and backups are encrypted. Nobody can read it without the file of keys.
 
+  itemd keys add AKORDERS write --access-keys keys.toml
+      Adds a key to the file, which is made with mode 0600 if it is missing, and prints the secret that was generated.
+      "keys rotate AKORDERS" gives it a new secret, "keys remove AKORDERS" removes it. A running itemd reads the file
+      again by itself.
+
 Signals:
   SIGTERM, SIGINT   stop: report NOT_SERVING, refuse new calls, finish calls in flight (--shutdown-timeout at most),
                     close the database, exit 0. A second signal cancels the calls in flight at once.

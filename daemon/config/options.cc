@@ -1,15 +1,22 @@
 #include "daemon/config/options.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
+#include <filesystem>
 #include <map>
+#include <system_error>
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "daemon/access/access_keys.h"
 #include "daemon/access/encryption_key_file.h"
+#include "daemon/access/key_file_changes.h"
 #include "daemon/access/s3_credentials_file.h"
 #include "daemon/config/command_line.h"
 #include "daemon/config/config_file.h"
@@ -112,6 +119,52 @@ absl::Status CheckHttpAddress(const Merged& merged, const Options& options, std:
                       Subject(merged, name), address.text, absl::StrJoin(needed, ", ")));
 }
 
+uint16_t PortOf(const SocketAddress& address) {
+  return ntohs(address.storage.ss_family == AF_INET6
+                   ? reinterpret_cast<const sockaddr_in6*>(address.get())->sin6_port
+                   : reinterpret_cast<const sockaddr_in*>(address.get())->sin_port);
+}
+
+// 0.0.0.0 or [::].
+bool IsAnyAddress(const SocketAddress& address) {
+  if (address.storage.ss_family == AF_INET6) {
+    const auto* v6 = reinterpret_cast<const sockaddr_in6*>(address.get());
+    return std::memcmp(&v6->sin6_addr, &in6addr_any, sizeof(in6addr_any)) == 0;
+  }
+  return reinterpret_cast<const sockaddr_in*>(address.get())->sin_addr.s_addr == INADDR_ANY;
+}
+
+// Two sockets cannot listen on `a` and `b`.
+bool Clash(const ListenAddress& a, const ListenAddress& b) {
+  if (!a.socket_path.empty() || !b.socket_path.empty()) return a.text == b.text;
+  const SocketAddress left = ToSocketAddress(a);
+  const SocketAddress right = ToSocketAddress(b);
+  if (PortOf(left) == 0 || PortOf(left) != PortOf(right)) return false;
+  return IsAnyAddress(left) || IsAnyAddress(right) ||
+         (left.bytes == right.bytes && std::memcmp(&left.storage, &right.storage, left.bytes) == 0);
+}
+
+// Refuses an address that two settings name.
+absl::Status CheckNoClash(const Merged& merged, const Options& options) {
+  const std::pair<const char*, const std::vector<ListenAddress>*> kSettings[] = {
+      {"listen", &options.addresses},
+      {"http-listen", &options.http_addresses},
+      {"metrics-listen", &options.metrics_addresses}};
+  std::vector<std::pair<const char*, const ListenAddress*>> earlier;
+  for (const auto& [name, addresses] : kSettings) {
+    for (const ListenAddress& address : *addresses) {
+      for (const auto& [other_name, other] : earlier) {
+        if (!Clash(address, *other)) continue;
+        return storage::ValidationError(
+            absl::StrFormat("%s: %s clashes with %s of %s: each needs a port of its own",
+                            Subject(merged, name), address.text, other->text, Subject(merged, other_name)));
+      }
+      earlier.emplace_back(name, &address);
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status DeriveAddresses(const Merged& merged, Options& options) {
   ITEMDB_RETURN_IF_ERROR(ParseAddresses(merged, "listen", options.listen, options.addresses));
   if (options.listen.empty()) options.addresses = DefaultListenAddresses();
@@ -122,7 +175,7 @@ absl::Status DeriveAddresses(const Merged& merged, Options& options) {
       ParseAddresses(merged, "metrics-listen", options.metrics_listen, options.metrics_addresses));
   for (const ListenAddress& address : options.metrics_addresses)
     ITEMDB_RETURN_IF_ERROR(CheckHttpAddress(merged, options, "metrics-listen", address));
-  return absl::OkStatus();
+  return CheckNoClash(merged, options);
 }
 
 absl::Status CheckTls(const Merged& merged, const Options& options) {
@@ -269,6 +322,62 @@ absl::Status Derive(const Merged& merged, Options& options) {
   return absl::OkStatus();
 }
 
+// Why itemd could not make or write the directory `path`; empty if it could.
+std::string WhyNoDirectory(const std::string& path) {
+  std::error_code error;
+  std::filesystem::path at = std::filesystem::absolute(path, error);
+  // itemd makes the last folders of a path.
+  while (!std::filesystem::exists(at, error) && at.has_relative_path()) {
+    if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory)
+      return absl::StrFormat("%s: %s", at.string(), error.message());
+    at = at.parent_path();
+  }
+  if (!std::filesystem::is_directory(at, error)) return at.string() + " is not a directory";
+  // Another user may check the configuration than the one that runs the service, so permissions say nothing.
+  if (access(at.c_str(), W_OK | X_OK) == 0 || errno == EACCES) return "";
+  return absl::StrFormat("%s cannot be written: %s", at.string(), std::strerror(errno));
+}
+
+// For --check-config: the directories can be used. A start finds that out by using them.
+absl::Status CheckDirectories(const Merged& merged, const Options& options) {
+  const std::pair<const char*, const std::string*> kDirectories[] = {
+      {"data-dir", &options.data_directory},
+      {"backup-directory", &options.backup_directory},
+      {"archive-directory", &options.archive_directory},
+      {"export-directory", &options.export_directory}};
+  for (const auto& [name, directory] : kDirectories) {
+    if (directory->empty()) continue;
+    if (const std::string why = WhyNoDirectory(*directory); !why.empty())
+      return absl::UnavailableError(absl::StrFormat("%s: %s", Subject(merged, name), why));
+    std::error_code ignored;
+    const bool same = directory != &options.data_directory &&
+                      std::filesystem::weakly_canonical(*directory, ignored) ==
+                          std::filesystem::weakly_canonical(options.data_directory, ignored);
+    if (same) {
+      return storage::ValidationError(absl::StrFormat(
+          "%s: it is the data directory; give it a directory of its own", Subject(merged, name)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// `itemd keys ...`: the file is that of --access-keys.
+ParsedOptions ChangeKeys(const Merged& merged, const KeyFileChange& change) {
+  const auto setting = merged.find("access-keys");
+  const std::string path = setting == merged.end() ? "" : setting->second.texts.front();
+  if (path.empty()) {
+    return Fail(
+        storage::ValidationError("itemd keys changes the file of --access-keys: give it as a flag, in "
+                                 "ITEMD_ACCESS_KEYS, or as access-keys in "
+                                 "the configuration file"));
+  }
+  const absl::StatusOr<std::string> secret = ChangeKeyFile(path, change);
+  if (!secret.ok()) return Fail(secret.status());
+  if (change.kind == KeyFileChange::Kind::kRemove)
+    return Print(absl::StrFormat("removed %s from %s\n", change.id, path));
+  return Print(absl::StrFormat("access key id      %s\nsecret access key  %s\n", change.id, *secret));
+}
+
 // `text` as a TOML string.
 std::string Quoted(const std::string& text) {
   std::string quoted = "\"";
@@ -323,6 +432,7 @@ ParsedOptions ParseOptions(int argc, const char* const* argv, const OptionSource
   if (!config_file.ok()) return Fail(config_file.status());
   absl::StatusOr<Merged> merged = Merge(*line, *config_file, sources);
   if (!merged.ok()) return Fail(merged.status());
+  if (line->key_change.has_value()) return ChangeKeys(*merged, *line->key_change);
   absl::StatusOr<Options> options = Apply(*merged, sources.machine_memory_bytes);
   if (!options.ok()) return Fail(options.status());
   // --print-config comes before the check of values against each other: it helps to find contradictions.
@@ -358,7 +468,10 @@ ParsedOptions ParseOptions(int argc, const char* const* argv, const OptionSource
       return Fail(absl::Status(credentials.code(), Subject(*merged, "s3-credentials-file") + ": " +
                                                        storage::MessageOf(credentials)));
   }
-  if (line->check_config) return Print("the configuration is valid\n");
+  if (line->check_config) {
+    if (absl::Status usable = CheckDirectories(*merged, *options); !usable.ok()) return Fail(usable);
+    return Print("the configuration is valid\n");
+  }
   return {.options = *std::move(options), .exit_code = kExitOk, .text = "", .config_file = *config_file};
 }
 

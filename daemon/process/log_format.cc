@@ -29,6 +29,18 @@ size_t FindField(std::string_view message, size_t from) {
   return std::string_view::npos;
 }
 
+// The end of the value that begins at `begin`: the next field, but not one that is inside quotes.
+size_t FindValueEnd(std::string_view message, size_t begin) {
+  if (begin < message.size() && message[begin] == '"') {
+    for (size_t quote = message.find('"', begin + 1); quote != std::string_view::npos;
+         quote = message.find('"', quote + 1)) {
+      if (quote + 1 == message.size() || FindField(message, quote + 1) == quote + 1)
+        return FindField(message, quote + 1);
+    }
+  }
+  return FindField(message, begin);
+}
+
 // The syslog priority of `level`.
 char Priority(spdlog::level::level_enum level) {
   switch (level) {
@@ -143,7 +155,7 @@ LogMessage SplitLogMessage(std::string_view message) {
   parts.words = message.substr(0, begin);
   while (begin != std::string_view::npos) {
     size_t equals = message.find('=', begin);
-    size_t end = FindField(message, equals + 1);
+    size_t end = FindValueEnd(message, equals + 1);
     // The value may be empty: in "a= b=1" the next field begins right after '='.
     std::string_view value =
         message.substr(equals + 1, end == std::string_view::npos ? end : end - equals - 1);

@@ -125,6 +125,28 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Open(const std::vector<Liste
   return listener;
 }
 
+absl::Status CheckCanListen(const std::vector<ListenAddress>& addresses) {
+  for (const ListenAddress& address : addresses) {
+    if (!address.socket_path.empty()) {
+      if (absl::Status free = RemoveStaleSocket(address.socket_path); !free.ok())
+        return absl::UnavailableError(free.message());
+      const std::string directory = address.socket_path.substr(0, address.socket_path.rfind('/') + 1);
+      if (access(directory.c_str(), W_OK | X_OK) != 0) return CannotListen(address, errno);
+      continue;
+    }
+    const SocketAddress target = ToSocketAddress(address);
+    // Bound and not listening: nobody can connect. As Listen() does it.
+    const Descriptor probe(socket(target.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (probe.get() < 0) return CannotListen(address, errno);
+    int on = 1, off = 0;
+    setsockopt(probe.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    if (target.storage.ss_family == AF_INET6)
+      setsockopt(probe.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+    if (bind(probe.get(), target.get(), target.bytes) != 0) return CannotListen(address, errno);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Listener::Listen(const ListenAddress& address, unsigned socket_permissions) {
   const SocketAddress target = ToSocketAddress(address);
   Socket socket;

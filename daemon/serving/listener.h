@@ -104,6 +104,10 @@ class Listener {
   std::thread thread_;
 };
 
+// Asks whether Listener::Open() would succeed now, without letting anybody connect. UNAVAILABLE: not on an
+// address; the message is that of Open().
+absl::Status CheckCanListen(const std::vector<ListenAddress>& addresses);
+
 // Raises the soft limit on open files to the hard one, and returns it.
 size_t RaiseOpenFileLimit();
 

@@ -1,6 +1,7 @@
 #include "storage/archive/commit_archive.h"
 
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -96,10 +97,11 @@ absl::Status CommitArchive::Lock() {
     lock_.reset(lock);
     return absl::OkStatus();
   }
-  if (std::filesystem::exists(directory + "/LOCK", error)) {
-    return MakeError(absl::StatusCode::kFailedPrecondition, kReasonDataDirectoryInUse,
-                     "the archive directory " + directory +
-                         " is in use by another itemd, or not writable: " + locked.ToString());
+  // RocksDB does not say whether the file could not be opened or is locked.
+  if (access((directory + "/LOCK").c_str(), W_OK) == 0) {
+    return MakeError(
+        absl::StatusCode::kFailedPrecondition, kReasonDataDirectoryInUse,
+        "the archive directory " + directory + " is in use by another itemd: " + locked.ToString());
   }
   return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
                    "cannot use the archive directory " + directory + ": " + locked.ToString() +

@@ -1,6 +1,10 @@
 #include "storage/engine/recovery.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <optional>
 
@@ -215,10 +219,15 @@ absl::StatusOr<std::unique_ptr<DirectoryLock>> DirectoryLock::Acquire(rocksdb::E
   rocksdb::Status status = env->LockFile(path, &lock);
   if (status.ok()) return std::unique_ptr<DirectoryLock>(new DirectoryLock(env, lock));
   std::error_code error;
-  if (std::filesystem::exists(path, error)) {
+  // RocksDB does not say whether the file could not be opened or is locked.
+  if (access(path.c_str(), W_OK) == 0) {
     return MakeError(absl::StatusCode::kFailedPrecondition, kReasonDataDirectoryInUse,
-                     "the data directory " + directory +
-                         " is in use by another itemd, or not writable: " + status.ToString());
+                     "the data directory " + directory + " is in use by another itemd: " + status.ToString());
+  }
+  const int cause = errno;
+  if (std::filesystem::exists(path, error)) {
+    return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
+                     "the data directory " + directory + " cannot be written: " + std::strerror(cause));
   }
   return FromRocksDB("cannot lock the data directory " + directory, status);
 }

@@ -1,10 +1,9 @@
 #include "storage/expressions/grammar.h"
 
-#include "storage/expressions/reserved_words.h"
-
 #include <algorithm>
 #include <charconv>
 
+#include "common/reserved_words.h"
 #include "storage/expressions/parser.h"
 
 namespace itemdb::storage {
@@ -116,7 +115,7 @@ bool Grammar::CheckBareName(std::string_view name) {
       return false;
     }
   }
-  if (!IsReservedWord(name)) return true;
+  if (!common::IsReservedWord(name)) return true;
   Fail("SEM-023",
        {"Attribute name is a reserved keyword; reserved keyword: ", name, "; name it by an #alias"});
   return false;

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "spdlog/spdlog.h"
 #include "storage/base/limits.h"
 #include "storage/schema/restoring_tables.h"
 #include "storage/schema/table_changes.h"
@@ -83,6 +84,8 @@ absl::StatusOr<v1::UpdateContinuousBackupsReply> Update(Engine& engine,
   if (!changes) return reply;
   ITEMDB_ASSIGN_OR_RETURN(const uint64_t change_sequence,
                           ReplaceTable(engine, WithDefinition(*table, std::move(definition))));
+  engine.options().log->info("point-in-time recovery changed table={} enabled={} change_sequence={}",
+                             table->name, request.point_in_time_recovery_enabled(), change_sequence);
   reply.set_change_sequence(change_sequence);
   return reply;
 }

@@ -1,5 +1,7 @@
 #include "storage/schema/index_changes.h"
 
+#include <algorithm>
+
 #include "spdlog/spdlog.h"
 #include "storage/schema/restoring_tables.h"
 #include "storage/schema/stream_records.h"
@@ -33,6 +35,34 @@ void ShowDeleting(const Table& old_table, const Index& deleted, v1::TableDescrip
 void DropIndexEntries(const Index& index, const std::vector<std::string>& segments, CommitGroup& group) {
   group.DropEntries(index);
   for (const std::string& key : segments) group.DeleteCatalog(key);
+}
+
+// One line for each change of a definition: an index that is added or deleted, or other settings.
+void LogUpdate(const Engine& engine, const Table& old_table, const v1::TableDescription& definition,
+               const Index* deleted_or_null, uint64_t change_sequence) {
+  spdlog::logger& log = *engine.options().log;
+  const std::string& table = old_table.name;
+  bool said = false;
+  for (const auto& index : definition.global_secondary_indexes()) {
+    const auto& before = old_table.definition.global_secondary_indexes();
+    const bool is_new = std::none_of(before.begin(), before.end(), [&index](const auto& other) {
+      return other.storage_id() == index.storage_id();
+    });
+    if (!is_new) continue;
+    log.info("index added table={} index={} change_sequence={}", table, index.index_name(), change_sequence);
+    said = true;
+  }
+  if (deleted_or_null != nullptr) {
+    log.info("index deleted table={} index={} change_sequence={}", table, deleted_or_null->name,
+             change_sequence);
+    said = true;
+  }
+  if (definition.stream_enabled() != old_table.definition.stream_enabled()) {
+    log.info("stream of a table changed table={} enabled={} change_sequence={}", table,
+             definition.stream_enabled(), change_sequence);
+    said = true;
+  }
+  if (!said) log.info("table updated table={} change_sequence={}", table, change_sequence);
 }
 
 absl::StatusOr<v1::UpdateTableReply> Update(Engine& engine, const v1::UpdateTableRequest& request) {
@@ -70,6 +100,7 @@ absl::StatusOr<v1::UpdateTableReply> Update(Engine& engine, const v1::UpdateTabl
   const bool frees = deleted != nullptr && !has_new_index;
   ITEMDB_ASSIGN_OR_RETURN(uint64_t change_sequence,
                           ReplaceTable(engine, table, also, frees ? WriteSpace::kFrees : WriteSpace::kTakes));
+  LogUpdate(engine, *old_table, table->definition, deleted, change_sequence);
 
   v1::UpdateTableReply reply;
   reply.set_change_sequence(change_sequence);

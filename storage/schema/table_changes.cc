@@ -74,6 +74,10 @@ absl::StatusOr<v1::CreateTableReply> Create(Engine& engine, const v1::CreateTabl
                             group.SetCatalog(group.catalog()->With(table));
                             return absl::OkStatus();
                           }));
+  engine.options().log->info(
+      "table created table={} indexes={} change_sequence={}", definition.table_name(),
+      definition.global_secondary_indexes_size() + definition.local_secondary_indexes_size(),
+      change_sequence);
   v1::CreateTableReply reply;
   reply.set_change_sequence(change_sequence);
   *reply.mutable_table() = std::move(definition);
@@ -147,6 +151,8 @@ absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTabl
   };
   ITEMDB_ASSIGN_OR_RETURN(uint64_t change_sequence,
                           CommitAndWait(engine, remove, {.space = WriteSpace::kFrees}));
+  engine.options().log->info("table deleted table={} items={} change_sequence={}", table->name,
+                             reply.table().item_count(), change_sequence);
   reply.set_change_sequence(change_sequence);
   return reply;
 }
@@ -164,6 +170,8 @@ absl::StatusOr<Reply> Change(
   ITEMDB_ASSIGN_OR_RETURN(v1::TableDescription definition, update(old_table->definition));
   ITEMDB_ASSIGN_OR_RETURN(uint64_t change_sequence,
                           ReplaceTable(engine, WithDefinition(*old_table, std::move(definition))));
+  engine.options().log->info("tags of a table changed table={} change_sequence={}", old_table->name,
+                             change_sequence);
   Reply reply;
   reply.set_change_sequence(change_sequence);
   return reply;

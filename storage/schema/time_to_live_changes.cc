@@ -1,5 +1,6 @@
 #include "storage/schema/time_to_live_changes.h"
 
+#include "spdlog/spdlog.h"
 #include "storage/schema/restoring_tables.h"
 #include "storage/schema/table_changes.h"
 
@@ -25,6 +26,8 @@ absl::StatusOr<v1::UpdateTimeToLiveReply> Update(Engine& engine, const v1::Updat
                             if (deleted != nullptr) return group.DropEntries(*deleted);
                             PutNextStorageId(engine, group);
                           }));
+  engine.options().log->info("time to live changed table={} enabled={} change_sequence={}", old_table->name,
+                             request.time_to_live_specification().enabled(), change_sequence);
   v1::UpdateTimeToLiveReply reply;
   reply.set_change_sequence(change_sequence);
   *reply.mutable_time_to_live_specification() = request.time_to_live_specification();

@@ -107,6 +107,20 @@ TEST_F(OrderEntryDataTest, CreatingTablesAgainIsFineUnlessOneDiffers) {
   EXPECT_NE(message.find("OpenOrdersByDate"), std::string::npos) << message;
 }
 
+// What the patterns do not need does no harm: a table need not be deleted because of it.
+TEST_F(OrderEntryDataTest, TablesMayHaveMoreThanThePatternsNeed) {
+  MemoryDaemon other;
+  Client client = *Client::Open({.endpoint = other.endpoint()});
+  TableDefinition order = TableDefinitions()[2];
+  order.global_secondary_indexes.push_back({.index_name = "ByNote",
+                                            .key_schema = {{"note", KeyType::kHash}},
+                                            .projection = {.projection_type = ProjectionType::kKeysOnly}});
+  order.attribute_definitions.push_back({"note", ScalarAttributeType::kString});
+  ASSERT_TRUE(client.CreateTable(order).ok());
+  const absl::Status created = CreateTables(client);
+  EXPECT_TRUE(created.ok()) << created;
+}
+
 TEST_F(OrderEntryDataTest, LoadingAgainChangesNothing) {
   const int transactions = daemon_.transactions();
   const absl::StatusOr<LoadResult> again = Load(client_);

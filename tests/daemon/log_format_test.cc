@@ -35,6 +35,17 @@ TEST(LogFormat, TakesMessagesApart) {
   EXPECT_THAT(SplitLogMessage("x a= b=1").fields, ElementsAre(Pair("a", ""), Pair("b", "1")));
 }
 
+// Only what the message itself names is a field, not text inside a value.
+TEST(LogFormat, QuotedValuesHaveNoFields) {
+  const LogMessage parts =
+      SplitLogMessage("backup failed error=\"cannot write a=1 b: the \"x\" is c=2\" table=T note=\"\" end=1");
+  EXPECT_EQ(parts.words, "backup failed");
+  EXPECT_THAT(parts.fields, ElementsAre(Pair("error", "cannot write a=1 b: the \"x\" is c=2"),
+                                        Pair("table", "T"), Pair("note", ""), Pair("end", "1")));
+  EXPECT_THAT(SplitLogMessage("x error=\"without an end a=1").fields,
+              ElementsAre(Pair("error", "\"without an end"), Pair("a", "1")));
+}
+
 TEST(LogFormat, TextIsTimeLevelWordsAndPairs) {
   EXPECT_THAT(Format({}, "stopped change_sequence=7", spdlog::level::warn),
               MatchesRegex("20[-0-9]+T[:0-9]+\\.[0-9]+[-+][:0-9]+ warn stopped change_sequence=7\n"));

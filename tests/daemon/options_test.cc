@@ -187,6 +187,19 @@ TEST_F(OptionsTest, CheckConfigSaysWhetherItIsValid) {
   EXPECT_EQ(good.text, "the configuration is valid\n");
   EXPECT_EQ(Parse({"--data-dir", "/data", "--check-config", "--memory", "1"}).exit_code, 64);
   EXPECT_EQ(Parse({"--check-config"}).exit_code, 64) << "it would not start";
+  // Directories that cannot be.
+  WriteConfig("");
+  for (const std::string flag : {"--backup-directory", "--archive-directory", "--export-directory"}) {
+    const ParsedOptions file =
+        Parse({"--data-dir", directory_.path() + "/data", "--check-config", flag, config_file() + "/folder"});
+    EXPECT_EQ(file.exit_code, 74) << flag;
+    EXPECT_THAT(file.text, HasSubstr(flag + ": " + config_file() + " is not a directory"));
+  }
+  EXPECT_EQ(Parse({"--data-dir", config_file(), "--check-config"}).exit_code, 74);
+  const ParsedOptions same = Parse({"--data-dir", directory_.path() + "/data", "--check-config",
+                                    "--backup-directory", directory_.path() + "/x/../data"});
+  EXPECT_EQ(same.exit_code, 64);
+  EXPECT_THAT(same.text, HasSubstr("--backup-directory: it is the data directory"));
 }
 
 TEST_F(OptionsTest, OnlyTheChangeLogMayBeUnlimited) {
@@ -370,6 +383,12 @@ TEST_F(OptionsTest, RefusesWhatContradictsItself) {
        "--http-listen: unix:/tmp/s is not allowed: HTTP is served at HOST:PORT only"},
       {{"--http-listen", "nowhere"}, "--http-listen: \"nowhere\" is not an address"},
       {{"--http-listen", "[::1]:9", "--http-listen", "[::1]:9"}, "--http-listen: [::1]:9 is given twice"},
+      {{"--data-dir", "/d", "--listen", "localhost:9", "--http-listen", "127.0.0.1:9"},
+       "--http-listen: 127.0.0.1:9 clashes with 127.0.0.1:9 of --listen"},
+      {{"--data-dir", "/d", "--http-listen", "[::1]:9", "--metrics-listen", "[::1]:9"},
+       "--metrics-listen: [::1]:9 clashes with [::1]:9 of --http-listen"},
+      {{"--data-dir", "/d", "--listen", "0.0.0.0:9", "--listen", "127.0.0.1:9"},
+       "--listen: 127.0.0.1:9 clashes with 0.0.0.0:9 of --listen"},
       {{"--listen", "0.0.0.0:9", "--tls-cert", "c", "--tls-key", "k"},
        "so it needs --tls-client-ca or --access-keys"},
       {{"--tls-cert", "c"}, "--tls-cert needs --tls-key"},

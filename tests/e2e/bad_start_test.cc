@@ -164,13 +164,31 @@ TEST_F(BadStartTest, AFullDisk) {
   ExpectError(result, kIo, {"cannot write " + disk + "/data", "No space left on device"});
 }
 
+// A directory that cannot be written is not called one that is in use. Root may write everything but a file
+// system that is mounted to be read.
+TEST_F(BadStartTest, ADirectoryThatCannotBeWritten) {
+  const std::string disk = directory_.path() + "/disk";
+  fs::create_directory(disk);
+  if (mount("none", disk.c_str(), "tmpfs", 0, "size=64M") != 0)
+    GTEST_SKIP() << "may not mount a file system here";
+  fs::create_directory(disk + "/data");
+  testing::WriteFile(disk + "/data/LOCK", "");
+  const bool read_only = mount("none", disk.c_str(), "tmpfs", MS_REMOUNT | MS_RDONLY, nullptr) == 0;
+  const CommandResult result =
+      RunProgram(testing::ProgramPath("itemd"), {"--data-dir", disk + "/data", "--listen", "127.0.0.1:0"});
+  EXPECT_EQ(umount(disk.c_str()), 0);
+  if (!read_only) GTEST_SKIP() << "may not change a mounted file system here";
+  ExpectError(result, kIo, {disk + "/data cannot be written: Read-only file system"});
+  EXPECT_THAT(result.err, ::testing::Not(HasSubstr("in use")));
+}
+
 TEST_F(BadStartTest, ASecondDaemonOnTheSameDirectory) {
   LoadOrderEntry();
   const std::string address_file = directory_.path() + "/second.json";
   const CommandResult second =
       RunProgram(testing::ProgramPath("itemd"),
                  {"--data-dir", data(), "--listen", "127.0.0.1:0", "--address-file", address_file});
-  ExpectError(second, kUnavailable, {data(), "in use"});
+  ExpectError(second, kUnavailable, {data(), "in use by another itemd"});
   EXPECT_FALSE(fs::exists(address_file));
   // The first daemon continues.
   EXPECT_EQ(Document({"order-entry", "load"})["kept"], 27);
@@ -186,6 +204,7 @@ TEST_F(BadStartTest, OccupiedAddresses) {
   ExpectError(start(daemon_.endpoint()), kUnavailable, {daemon_.endpoint(), "another process"});
   ExpectError(start("unix:/nonexistent/itemd.sock"), kUnavailable, {"/nonexistent/itemd.sock"});
   ExpectError(start("unix:" + daemon_.address_file()), kUnavailable, {daemon_.address_file()});
+  EXPECT_FALSE(fs::exists(other)) << "a daemon that cannot listen makes no directory";
   EXPECT_EQ(Itemctl({"status"}).exit_code, 0);
 
   // The socket of a running daemon is not taken over.

@@ -86,7 +86,7 @@ TEST_F(DamageE2e, HasAWayPastItFromTheFirstErrorToTheNewItem) {
   }
   const std::string key = R"({"id": ")" + lost + R"("})";
 
-  EXPECT_THAT(Itemctl({"-o", "table", "status"}).out, HasSubstr("1 files, 1 blocks"));
+  EXPECT_THAT(Itemctl({"-o", "table", "status"}).out, HasSubstr("1 file, 1 block"));
   const Json list = Document({"-o", "jsonl", "damage", "list"});
   ASSERT_EQ(list["files"].size(), 1u) << list;
   EXPECT_EQ(list["files"][0]["file"], file_);

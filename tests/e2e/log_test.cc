@@ -56,6 +56,31 @@ TEST_F(LogTest, NeverHoldsItemContentsOrKeys) {
   EXPECT_THAT(log, Not(HasSubstr("504c414e544544")));
 }
 
+// Every change of a definition is one line.
+TEST_F(LogTest, HasALineForEachChangeOfADefinition) {
+  Itemctl({"table", "create", "-f", "-"}, R"({"TableName": "Things", "BillingMode": "PAY_PER_REQUEST",
+      "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}],
+      "AttributeDefinitions": [{"AttributeName": "a", "AttributeType": "S"}]})");
+  Itemctl({"index", "add", "Things", "ByB", "--hash", "b:S", "--wait"});
+  Itemctl({"index", "drop", "Things", "ByB", "--yes"});
+  Itemctl({"ttl", "enable", "Things", "expires"});
+  Itemctl({"table", "tag", "Things", "team=blue"});
+  Itemctl({"table", "update", "Things", "--deletion-protection-enabled"});
+  Itemctl({"table", "update", "Things", "--no-deletion-protection-enabled"});
+  Itemctl({"table", "delete", "Things", "--yes"});
+  ASSERT_EQ(daemon_.Terminate(), 0);
+  const std::string log = daemon_.log();
+  for (const char* line :
+       {"info table created table=Things indexes=0 change_sequence=",
+        "info index added table=Things index=ByB change_sequence=",
+        "info index deleted table=Things index=ByB change_sequence=",
+        "info time to live changed table=Things enabled=true", "info tags of a table changed table=Things",
+        "info table updated table=Things change_sequence=",
+        "info table deleted table=Things items=0 change_sequence="}) {
+    EXPECT_THAT(log, HasSubstr(line));
+  }
+}
+
 TEST_F(LogTest, JsonLinesAreObjectsWithTimeLevelAndMessage) {
   ASSERT_EQ(daemon_.Terminate(), 0);
   const size_t before = daemon_.log().size();

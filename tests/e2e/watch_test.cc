@@ -174,7 +174,29 @@ TEST_F(WatchE2e, TailWithoutFollowPrintsWhatIsThere) {
   EXPECT_EQ(Lines({"-o", "jsonl", "changes", "tail"}).size(), 2u);
   EXPECT_EQ(Lines({"-o", "jsonl", "changes", "tail", "--from", "2"}).size(), 1u);
   EXPECT_EQ(Lines({"-o", "jsonl", "changes", "tail", "--table", "Things"}).size(), 2u);
+  // The last ten, as tail does it, or as many as are asked for; of one table too, behind many of another.
+  ASSERT_TRUE(client
+                  .CreateTable({.table_name = "Others",
+                                .attribute_definitions = {{"pk", ScalarAttributeType::kString}},
+                                .key_schema = {{"pk", KeyType::kHash}}})
+                  .ok());
+  for (int i = 0; i < 30; ++i)
+    ASSERT_TRUE(client.PutItem({.table_name = "Others", .item = {{"pk", std::to_string(i)}}}).ok());
+  const std::vector<Json> last = Lines({"-o", "jsonl", "changes", "tail"});
+  ASSERT_EQ(last.size(), 10u);
+  EXPECT_EQ(last.back()["key"]["pk"], "29");
+  EXPECT_EQ(last.back()["table_name"], "Others");
+  EXPECT_EQ(Lines({"-o", "jsonl", "changes", "tail", "-n", "3"}).size(), 3u);
+  EXPECT_EQ(Lines({"-o", "jsonl", "changes", "tail", "-n", "0"}).size(), 0u);
+  const std::vector<Json> of_one = Lines({"-o", "jsonl", "changes", "tail", "--table", "Things", "-n", "1"});
+  ASSERT_EQ(of_one.size(), 1u);
+  EXPECT_EQ(of_one[0]["kind"], "INSERT");
+  EXPECT_EQ(of_one[0]["table_name"], "Things");
   const CommandResult table = Itemctl({"-o", "table", "changes", "tail"});
+  EXPECT_THAT(table.out, HasSubstr("Others"));
+  const CommandResult csv = Itemctl({"-o", "csv", "changes", "tail", "-n", "2"});
+  EXPECT_THAT(csv.out, HasSubstr("change_sequence,commit_time,table_storage_id,table_name,kind,"));
+  EXPECT_EQ(Itemctl({"-o", "csv", "changes", "tail", "--follow"}).exit_code, 2);
   EXPECT_THAT(table.out, HasSubstr("sequence"));
   EXPECT_THAT(table.out, HasSubstr("INSERT"));
   EXPECT_NE(Itemctl({"changes", "tail", "--table", "Nothing"}).exit_code, 0);

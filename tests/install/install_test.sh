@@ -85,6 +85,14 @@ expect_hello() { # COMMAND...
 }
 # Several times, because the program ends immediately after its last future, when threads of the library still run.
 for ((i = 0; i < 10; ++i)); do expect_hello "$work/by-cmake/outside"; done
+# An older language setting is answered with one sentence, not with hundreds of errors.
+if "$compiler" -std=c++17 -fsyntax-only "$program/outside.cc" $(pkg-config --cflags itemdb-testing) 2>"$work/c++17.txt"; then
+  echo "a program of C++17 was compiled" >&2
+  exit 1
+fi
+grep -q "itemdb's headers need C++20: compile with -std=c++20 or newer" "$work/c++17.txt"
+test "$(grep -c 'error:' "$work/c++17.txt")" -le 2
+
 expect_hello "$work/by-pkg-config"
 
 mkdir "$work/data"

@@ -105,6 +105,14 @@ class FakeDaemon::Services {
     grpc::Status Scan(Context*, const v1::ScanRequest* q, v1::ScanReply* r) override {
       return Answer(fake->scan, q, r);
     }
+    grpc::Status ExecuteStatement(Context*, const v1::ExecuteStatementRequest* q,
+                                  v1::ExecuteStatementReply* r) override {
+      return Answer(fake->execute_statement, q, r);
+    }
+    grpc::Status ExecuteTransaction(Context*, const v1::ExecuteTransactionRequest* q,
+                                    v1::ExecuteTransactionReply* r) override {
+      return Answer(fake->execute_transaction, q, r);
+    }
     const FakeDaemon* fake;
   };
 

@@ -55,6 +55,8 @@ class FakeDaemon {
   Handler<v1::TransactGetItemsRequest, v1::TransactGetItemsReply> transact_get_items;
   Handler<v1::QueryRequest, v1::QueryReply> query;
   Handler<v1::ScanRequest, v1::ScanReply> scan;
+  Handler<v1::ExecuteStatementRequest, v1::ExecuteStatementReply> execute_statement;
+  Handler<v1::ExecuteTransactionRequest, v1::ExecuteTransactionReply> execute_transaction;
   Handler<v1::CreateTableRequest, v1::CreateTableReply> create_table;
   Handler<v1::DescribeTableRequest, v1::DescribeTableReply> describe_table;
   Handler<v1::ListTablesRequest, v1::ListTablesReply> list_tables;

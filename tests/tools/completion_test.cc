@@ -114,6 +114,12 @@ TEST_F(ShellCompletion, ZshAsksTheDaemon) {
       "zsh); "
       "words=(itemctl scan Order --index OrderBy); CURRENT=5; _itemctl";
   EXPECT_EQ(Run("zsh", script).out, "OrderByAccountRep OrderByCustomerDate\n");
+  const std::string described =
+      "compdef() { : }; compset() { : }; _describe() { print -rl -- ${(P)2} }; source <(itemctl completion "
+      "zsh); "
+      "words=(itemctl table cr); CURRENT=3; _itemctl";
+  EXPECT_EQ(Run("zsh", described).out,
+            "create:Create a table from a CreateTable document as written for AWS\n");
 }
 
 }  // namespace

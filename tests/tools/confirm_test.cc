@@ -86,7 +86,7 @@ TEST_F(Confirmation, OfDiscardingADamagedItemIsAskedForTwice) {
 TEST_F(Confirmation, DryRunsShowAndDoNothing) {
   Outcome outcome = Call({"table", "delete", "T", "--dry-run", "--yes"});
   EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_EQ(outcome.err, "dry run: this would delete the table T with 5 items (0 bytes) and 0 indexes\n");
+  EXPECT_EQ(outcome.err, "dry run: this would delete the table T with 5 items (0 B) and 0 indexes\n");
   EXPECT_THAT(outcome.out, HasSubstr("\"TableName\": \"T\""));
   outcome = Call({"item", "delete", "T", R"({"id": "a"})", "--dry-run"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;

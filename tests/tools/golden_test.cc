@@ -599,6 +599,9 @@ std::vector<Case> Cases() {
        {"Product", "--key-condition", "product_id = :p", "--values", R"({":p": "prod_100"})"},
        {"Product", "--key-condition", "category = :p", "--values", R"({":p": "prod_100"})"}},
       {"scan", {"Employee", "--limit", "2"}, {"Employe"}},
+      {"partiql",
+       {"SELECT artist, plays FROM music WHERE artist = ?", "\"Bach\""},
+       {"UPDATE music SET plays = 1 WHERE artist = 'Bach'"}},
       {"count", {"Employee"}, {"Employe"}},
       {.command = "explain",
        .success = {"Order", "--filter", "order_id = :o", "--values", R"({":o": "ord_001"})"},
@@ -658,6 +661,16 @@ std::vector<Case> Cases() {
       {"order-entry restock", {"prod_100", "wh_sea", "5"}, {"prod_999", "wh_sea", "5"}, "", "", true},
       {.command = "status", .success = {}, .failure = {"--timeout", "soon"}, .fake = true},
       {.command = "patterns", .success = {}, .failure = {"Order", "again"}, .fake = true},
+      {.command = "top",
+       .success = {"--interval", "0.1"},
+       .failure = {"--interval", "soon"},
+       .varies = true,
+       .fake = true},
+      {.command = "support-bundle",
+       .success = {"DIRECTORY/bundle.tar.gz", "--config", "/dev/null", "--log", "/dev/null"},
+       .failure = {"/nonexistent/bundle.tar.gz", "--config", "/dev/null", "--log", "/dev/null"},
+       .varies = true,
+       .fake = true},
       {"check", {}, {"--table", "musik"}},
       {.command = "backup create", .success = {}, .failure = {"again"}, .fake = true},
       {.command = "backup list", .success = {}, .failure = {"again"}, .fake = true},
@@ -693,6 +706,8 @@ std::vector<Case> Cases() {
        {},
        "table list\n\\d music\nscan music --limit 1\n",
        "table lst\n\\nonsense\nscan musik\n"},
+      {"help", {"item", "get"}, {"item", "gte"}},
+      {.command = "version", .success = {}, .failure = {"again"}, .varies = true, .fake = true},
       {"completion", {"bash"}, {"fish"}},
   };
   for (const order_entry::AccessPattern& pattern : order_entry::AccessPatterns()) {
@@ -722,7 +737,7 @@ std::string Stable(std::string text, const std::string& endpoint, const std::str
   }
   replace("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "UUID");
   replace("(\"StorageId\"|\"table_storage_id\"): [0-9]+", "$1: ID");
-  replace("[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z", "TIME");
+  replace("[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:.]+Z| [0-9]{2}:[0-9]{2}:[0-9]{2})", "TIME");
   if (varies) {
     replace("\\b[0-9]+([,.][0-9]+)*( ([KMGT]i)?B\\b| (d|h|min|s)\\b)*", "N");
     replace("-{2,}", "--");

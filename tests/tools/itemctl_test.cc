@@ -28,7 +28,8 @@ TEST(Itemctl, MalformedInputIsExitCode2) {
   const Row rows[] = {
       {{}, "a command is missing; allowed are table, index, ttl, item,"},
       {{"nonsense"},
-       "unknown command \"nonsense\"; allowed are table, index, ttl, item, query, scan, count, explain, "
+       "unknown command \"nonsense\"; allowed are table, index, ttl, item, query, scan, partiql, count, "
+       "explain, "
        "batch-get, batch-write, transact, model, order-entry, status, check, changes"},
       {{"table"}, "a command is missing; allowed after \"table\" are create, list, describe, delete"},
       {{"table", "describe"}, "TABLE is required"},
@@ -128,7 +129,7 @@ TEST(Itemctl, HelpGoesToStdoutWithTheExitCodes) {
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.err, "");
   EXPECT_THAT(outcome.out,
-              AllOf(HasSubstr("order-entry"), HasSubstr("ITEMCTL_ENDPOINT"), HasSubstr("Exit codes:")));
+              AllOf(HasSubstr("order-entry"), HasSubstr("ITEMDB_ENDPOINT"), HasSubstr("Exit codes:")));
   EXPECT_THAT(RunTool({"item", "put", "--help"}).out,
               AllOf(HasSubstr("--condition-expression"), HasSubstr("NONE|ALL_OLD")));
   EXPECT_THAT(RunTool({"--version"}).out, ::testing::MatchesRegex("[0-9.]+\n"));

@@ -56,7 +56,7 @@ TEST(Help, LinesFitATerminal) {
     std::istringstream help(HelpText(table, *command));
     for (std::string line; std::getline(help, line);) {
       if (line.find("itemctl ") != std::string::npos) continue;
-      EXPECT_LE(line.size(), 100u) << line;
+      EXPECT_LE(line.size(), 80u) << line;
     }
   }
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/base/text_table.h"
+#include "tools/base/text_width.h"
 
 namespace itemdb::tools {
 namespace {
@@ -19,7 +20,7 @@ std::vector<Item> TwoItems() {
 std::string Written(ItemWriter::Options options, const std::vector<Item>& items) {
   std::ostringstream out;
   ItemWriter writer(std::move(options), &out);
-  for (const Item& item : items) writer.Write(item);
+  for (const Item& item : items) EXPECT_TRUE(writer.Write(item).ok());
   writer.Finish(JsonValue::Object().Add("Count", JsonValue::Number(items.size())));
   return out.str();
 }
@@ -34,7 +35,7 @@ TEST(TextTable, EscapesAllControlCharacters) {
   EXPECT_EQ(Printable("a\x1b[2J\xc2\x9b\x32J\xc2\xa9"), "a\\x1b[2J\\x9b2J\xc2\xa9");
 }
 
-TEST(TextTable, PadsByCodePoints) {
+TEST(TextTable, PadsByTextWidth) {
   TextTable table({"name", "n"});
   table.AddRow({"Zoë", "1"});
   table.AddRow({"日本語日本", "2"});
@@ -42,9 +43,9 @@ TEST(TextTable, PadsByCodePoints) {
   std::ostringstream out;
   table.Print(out);
   EXPECT_EQ(out.str(),
-            "name   n\n"
-            "-----  -\n"
-            "Zoë    1\n"
+            "name        n\n"
+            "----------  -\n"
+            "Zoë         1\n"
             "日本語日本  2\n"
             "x\n");
 }
@@ -92,8 +93,8 @@ TEST(TextTable, BreaksCellsAtCommasThenAtSpacesThenAnywhere) {
     const char* lines;
   };
   for (const Row& row :
-       {Row{"comma", "a, b c d", "a,\nb c d\n"}, Row{"space", "ab cd ef", "ab cd\nef\n"},
-        Row{"space behind the line", "abcde f", "abcde\nf\n"},
+       {Row{"comma", "abc, d ef", "abc,\nd ef\n"}, Row{"early comma", "a, b c d", "a, b\nc d\n"},
+        Row{"space", "ab cd ef", "ab cd\nef\n"}, Row{"space behind the line", "abcde f", "abcde\nf\n"},
         Row{"comma at the end of the line", "abcd, f", "abcd,\nf\n"}, Row{"word", "abcdefgh", "abcde\nfgh\n"},
         Row{"leading space", " abcdefg", " abcd\nefg\n"},
         Row{"several bytes a character", "äöüßéàñ", "äöüßé\nàñ\n"}}) {
@@ -131,10 +132,70 @@ TEST(TextTable, ExpandedShowsCellsWhole) {
   EXPECT_EQ(Printed(table, {.expanded = true, .max_width = 5}), "-[ 1 ]-\nname  a long cell\nn     2\n");
 }
 
-TEST(CodePoints, CountsMultiByteCharactersOnce) {
-  EXPECT_EQ(CodePoints(""), 0u);
-  EXPECT_EQ(CodePoints("abc"), 3u);
-  EXPECT_EQ(CodePoints("é日😀"), 3u);
+TEST(TextTable, IsExpandedIfItDoesNotFit) {
+  TextTable table({"a", "b", "c", "d"});
+  table.AddRow({"one two three four", "12345678", "12345678", "12345678"});
+  const TableLayout narrow{.max_width = 24, .expand_if_too_wide = true};
+  EXPECT_EQ(Printed(table, narrow),
+            "-[ 1 ]-\na  one two three four\nb  12345678\nc  12345678\nd  12345678\n");
+  EXPECT_FALSE(table.Fits(24));
+  EXPECT_TRUE(table.Fits(38));
+  EXPECT_EQ(Printed(table, {.max_width = 38, .expand_if_too_wide = true}),
+            "a         b         c         d\n"
+            "--------  --------  --------  --------\n"
+            "one two   12345678  12345678  12345678\n"
+            "three\n"
+            "four\n");
+}
+
+TEST(TextTable, BreaksHeadingsAtTheirSpaces) {
+  TextTable table({NumberColumn("items read"), "key"});
+  table.AddRow({"1", "a"});
+  EXPECT_EQ(Printed(table, {.max_width = 10}),
+            "items  key\n"
+            " read\n"
+            "-----  ---\n"
+            "    1  a\n");
+}
+
+// Words stay whole as long as another column can become narrower.
+TEST(TextTable, BreaksWordsLast) {
+  TextTable table({"name", "words"});
+  table.AddRow({"  contact@example.com", "one two three four"});
+  EXPECT_EQ(Printed(table, {.max_width = 30}),
+            "name                   words\n"
+            "---------------------  -------\n"
+            "  contact@example.com  one two\n"
+            "                       three\n"
+            "                       four\n");
+}
+
+TEST(TextWidth, CountsColumnsOfATerminal) {
+  EXPECT_EQ(TextWidth(""), 0u);
+  EXPECT_EQ(TextWidth("abc"), 3u);
+  EXPECT_EQ(TextWidth("é日😀"), 5u);
+  EXPECT_EQ(TextWidth("e\u0301"), 1u) << "a combining accent";
+  EXPECT_EQ(TextWidth("\xff\xc3"), 2u) << "bytes that are not UTF-8";
+  EXPECT_EQ(BytesWithin("é日😀", 3), 5u);
+  EXPECT_EQ(BytesWithin("é日😀", 2), 2u) << "no half character";
+}
+
+TEST(ItemWriter, CsvQuotesAndNamesColumns) {
+  EXPECT_EQ(Written({.format = OutputFormat::kCsv, .leading_columns = {"id"}},
+                    {Item{{"id", "a,b"}, {"n", 2}},
+                     Item{{"id", "say \"hi\"\n"}, {"tags", Value::StringSet({"x"})}}}),
+            "id,n,tags\n"
+            "\"a,b\",2,\n"
+            "\"say \"\"hi\"\"\n\",,\"[\"\"x\"\"]\"\n");
+}
+
+TEST(ItemWriter, CsvRefusesAnAttributeThatComesTooLate) {
+  std::ostringstream out;
+  ItemWriter writer({.format = OutputFormat::kCsv}, &out);
+  for (size_t i = 0; i < ItemWriter::kTableBlock; ++i) ASSERT_TRUE(writer.Write(Item{{"id", "a"}}).ok());
+  EXPECT_TRUE(writer.Write(Item{{"id", "b"}}).ok());
+  const absl::Status late = writer.Write(Item{{"id", "c"}, {"new", 1}});
+  EXPECT_NE(std::string(late.message()).find("\"new\""), std::string::npos) << late;
 }
 
 TEST(ItemWriter, TableShowsLeadingColumnsFirst) {
@@ -167,7 +228,8 @@ TEST(ItemWriter, TypedTableAlignsNothingToTheRight) {
 }
 
 TEST(ItemWriter, TableFitsItsWidth) {
-  EXPECT_EQ(Written({.format = OutputFormat::kTable, .max_width = 9}, {Item{{"a", "one two"}, {"b", "xyz"}}}),
+  EXPECT_EQ(Written({.format = OutputFormat::kTable, .layout = {.max_width = 9}},
+                    {Item{{"a", "one two"}, {"b", "xyz"}}}),
             "a     b\n"
             "----  ---\n"
             "one   xyz\n"

@@ -9,6 +9,7 @@
 
 #include "tests/tools/real_daemon.h"
 #include "tools/commands/model_draft.h"
+#include "tools/json/status_json.h"
 
 namespace itemdb::tools {
 namespace {

@@ -50,6 +50,19 @@ TEST(Progress, IsSilentWhenTheWorkIsShort) {
   nowhere.Finish();
 }
 
+// The line would be drawn again below itself if it were wider than the terminal.
+TEST(ProgressLine, FitsAnyWidth) {
+  const ProgressFigures figures{
+      .doing = "generating", .unit = "items", .done = 94'000, .total = 200'000, .elapsed = absl::Seconds(3)};
+  const std::string whole = ProgressLine(figures);
+  EXPECT_EQ(ProgressLine(figures, whole.size()), whole);
+  EXPECT_EQ(ProgressLine(figures, 60), "generating  47%  94,000 of 200,000 items  31,333/s  3 s left");
+  EXPECT_EQ(ProgressLine(figures, 59), "generating  47%  94,000 of 200,000 items  31,333/s");
+  EXPECT_EQ(ProgressLine(figures, 40), "generating  47%  94,000 of 200,000 items");
+  EXPECT_EQ(ProgressLine(figures, 10), "generating");
+  EXPECT_EQ(ProgressLine({.doing = "checking the database", .elapsed = absl::Seconds(1)}, 8), "checking");
+}
+
 TEST(WithSeparators, GroupsThousands) {
   EXPECT_EQ(WithSeparators(0), "0");
   EXPECT_EQ(WithSeparators(999), "999");

@@ -110,7 +110,7 @@ TEST_F(QueryCommands, TablesBeginWithTheKeys) {
     AddString(*item, "z", "2");
     return grpc::Status::OK;
   };
-  EXPECT_EQ(Call({"scan", "T"}, "", true).out, "z  a\n-  -\n2  1\n");
+  EXPECT_EQ(Call({"scan", "T"}, "", true).out, "z  a\n-  -\n2  1\n1 item\n");
 }
 
 }  // namespace

@@ -42,16 +42,37 @@ TEST(ReadAdvice, AScanThatCouldBeAQueryIsTold) {
   EXPECT_THAT(
       AdviceFor({.filter_expression = "customer = :c AND total > :t", .scanned_count = 10, .count = 5},
                 Orders()),
-      ElementsAre("the filter fixes customer, the partition key of the table: itemctl query Order "
-                  "--key-condition 'customer = :customer' reads only that"));
+      ElementsAre(
+          "the filter fixes customer, the partition key of the table; a query reads only that: itemctl query "
+          "Order --key-condition 'customer = :c' --filter 'total > :t'"));
   EXPECT_THAT(
       AdviceFor({.filter_expression = "day = :d AND shard = :s", .scanned_count = 10, .count = 5}, Orders()),
-      ElementsAre("the filter fixes shard, day, the partition key of the index ByShardDay: itemctl query "
-                  "Order --index ByShardDay --key-condition 'shard = :shard AND day = :day' reads only "
-                  "that"));
+      ElementsAre(
+          "the filter fixes shard, day, the partition key of the index ByShardDay; a query reads only that: "
+          "itemctl query Order --index ByShardDay --key-condition 'day = :d AND shard = :s'"));
   EXPECT_THAT(AdviceFor({.filter_expression = "day = :d", .scanned_count = 10, .count = 5}, Orders()),
               IsEmpty())
       << "half a partition key is none";
+}
+
+// What is pasted must run: with the values, with quotes for the shell, and with the rest of the filter.
+TEST(ReadAdvice, TheCommandHasTheValuesAndTheRestOfTheFilter) {
+  EXPECT_THAT(AdviceFor({.filter_expression =
+                             "#c=:c AND number BETWEEN :a AND :b AND (total>=:t) AND begins_with(note, :n)",
+                         .expression_attribute_names = {{"#c", "customer"}, {"#unused", "x"}},
+                         .expression_attribute_values = {{":c", "O'Neil"},
+                                                         {":a", 1},
+                                                         {":b", 9},
+                                                         {":t", 2},
+                                                         {":n", Value::Binary("x")},
+                                                         {":unused", 1}},
+                         .scanned_count = 10,
+                         .count = 5},
+                        Orders()),
+              ElementsAre(HasSubstr(
+                  R"(itemctl query Order --key-condition '#c = :c AND number BETWEEN :a AND :b' )"
+                  R"(--filter '(total >= :t) AND begins_with(note, :n)' --names '{"#c": "customer"}' )"
+                  R"(--values '{":a": 1, ":b": 9, ":c": "O'\''Neil", ":n": {"B": "eA=="}, ":t": 2}')")));
 }
 
 TEST(ReadAdvice, AnIndexThatWouldAnswerAQueryIsTold) {

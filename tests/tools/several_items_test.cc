@@ -79,7 +79,7 @@ TEST_F(SeveralItems, ADryRunWritesNothing) {
   const Outcome transaction =
       daemon_.Call({"transact", "--dry-run", "--transact-items",
                     R"([{"Delete": {"TableName": "music", "Key": {"artist": "a0", "song": "0"}}}])"});
-  EXPECT_EQ(transaction.err, "dry run: this would apply 1 actions, 1 of them deletions\n");
+  EXPECT_EQ(transaction.err, "dry run: this would apply 1 action, 1 of them a deletion\n");
   EXPECT_EQ(daemon_.Call({"count", "music"}).out, "{\"Count\": 4, \"ScannedCount\": 4}\n");
 }
 

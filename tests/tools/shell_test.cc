@@ -62,7 +62,7 @@ TEST_F(ShellTest, SettingsHoldForTheStatementsAfterThem) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(
       outcome.out,
-      "-[ 1 ]-\ntable  music\n{\n  \"TableNames\": [\"music\"]\n}\n{\n  \"TableNames\": [\"music\"]\n}\n");
+      "-[ 1 ]-\ntable  music\n1 table\n{\n  \"TableNames\": [\"music\"]\n}\n{\n  \"TableNames\": [\"music\"]\n}\n");
   EXPECT_THAT(outcome.err, HasSubstr("expanded output is on\nexpanded output is off\ntiming is on\ntime: "));
 }
 
@@ -81,8 +81,8 @@ TEST_F(ShellTest, BadCommandsOfItsOwnAreOneSentence) {
                       {"\\watch soon", "\\watch takes a number of seconds"},
                       {"\\watch 1 0", "\\watch takes a number of seconds"},
                       {"\\watch nan", "\\watch takes a number of seconds"},
-                      {"\\o", "\\o takes one of table, json, jsonl"},
-                      {"\\o jsn", "\\o takes one of table, json, jsonl; did you mean \"json\"?"},
+                      {"\\o", "\\o takes one of table, json, jsonl, csv"},
+                      {"\\o jsn", "\\o takes one of table, json, jsonl, csv; did you mean \"json\"?"},
                       {"\\d a b", "\\d takes the name of one table"},
                       {"\\timng", "unknown command \\timng; \\? lists them; did you mean \"\\timing\"?"},
                       {"\\", "unknown command \\; \\? lists them"},

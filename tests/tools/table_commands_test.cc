@@ -45,9 +45,9 @@ TEST_F(TableCommands, CreatesATableFromADocument) {
   EXPECT_EQ(seen.provisioned_throughput().read_capacity_units(), 5);
   EXPECT_EQ(seen.billing_mode(), v1::BILLING_MODE_PROVISIONED);
   EXPECT_EQ(outcome.out,
-            "table / index  status  items  bytes  key schema             projection\n"
-            "-------------  ------  -----  -----  ---------------------  ----------\n"
-            "ecommerce      ACTIVE      0      0  PK S HASH, SK S RANGE\n");
+            "table / index  status  items  size  key schema             projection\n"
+            "-------------  ------  -----  ----  ---------------------  ----------\n"
+            "ecommerce      ACTIVE      0   0 B  PK S HASH, SK S RANGE\n");
 }
 
 TEST_F(TableCommands, ListsTablesOverAllPages) {
@@ -62,7 +62,7 @@ TEST_F(TableCommands, ListsTablesOverAllPages) {
   };
   EXPECT_EQ(Call({"table", "list"}).out, "{\"TableName\": \"A\"}\n{\"TableName\": \"B\"}\n");
   EXPECT_EQ(Call({"table", "list", "-o", "json"}).out, "{\n  \"TableNames\": [\"A\", \"B\"]\n}\n");
-  EXPECT_EQ(Call({"table", "list"}, "", true).out, "table\n-----\nA\nB\n");
+  EXPECT_EQ(Call({"table", "list"}, "", true).out, "table\n-----\nA\nB\n2 tables\n");
 }
 
 TEST_F(TableCommands, AMissingTableIsExitCode3) {

@@ -225,7 +225,7 @@ TEST(TableJson, WritesADescription) {
   table.indexes.push_back(index);
   EXPECT_EQ(
       OneLine(TableToJson(table)),
-      R"({"TableName": "ecommerce", "TableStatus": "ACTIVE", "TableId": "id-1", "StorageId": 7, )"
+      R"({"TableName": "ecommerce", "TableStatus": "ACTIVE", "TableArn": "arn:aws:dynamodb:local:000000000000:table/ecommerce", "TableId": "id-1", "StorageId": 7, )"
       R"("CreationDateTime": "2026-01-02T03:04:05.000Z", "AttributeDefinitions": [{"AttributeName": "PK", )"
       R"("AttributeType": "S"}, {"AttributeName": "SK", "AttributeType": "S"}], "KeySchema": [{"AttributeName": "PK", )"
       R"("KeyType": "HASH"}, {"AttributeName": "SK", "KeyType": "RANGE"}], "BillingModeSummary": {"BillingMode": )"
@@ -234,6 +234,43 @@ TEST(TableJson, WritesADescription) {
       R"("KeyType": "HASH"}], "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["x"]}, "ItemCount": 2, )"
       R"("IndexSizeBytes": 30}], "TableClassSummary": {"TableClass": "STANDARD"}, "DeletionProtectionEnabled": false, "StreamSpecification": {"StreamEnabled": false}, )"
       R"("ItemCount": 4, "TableSizeBytes": 321})");
+}
+
+// What DescribeTable returns, ours or AWS's, creates the same table.
+TEST(TableJson, ReadsADescriptionAsTheRequest) {
+  const absl::StatusOr<TableDefinition> wanted = ParseTableDefinition(R"({
+"TableName": "T", "BillingMode": "PAY_PER_REQUEST",
+"KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}, {"AttributeName": "b", "KeyType": "RANGE"}],
+"AttributeDefinitions": [{"AttributeName": "a", "AttributeType": "S"}, {"AttributeName": "b", "AttributeType": "N"}],
+"GlobalSecondaryIndexes": [{"IndexName": "G", "KeySchema": [{"AttributeName": "b", "KeyType": "HASH"}],
+                            "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["c"]}}],
+"LocalSecondaryIndexes": [{"IndexName": "L", "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"},
+                           {"AttributeName": "b", "KeyType": "RANGE"}], "Projection": {"ProjectionType": "ALL"}}],
+"Tags": [{"Key": "k", "Value": "v"}], "SSESpecification": {"Enabled": true, "SSEType": "KMS"},
+"StreamSpecification": {"StreamEnabled": true, "StreamViewType": "NEW_IMAGE"}, "DeletionProtectionEnabled": true})");
+  ASSERT_TRUE(wanted.ok()) << wanted.status();
+  TableDescription description{.definition = *wanted,
+                               .table_status = TableStatus::kActive,
+                               .table_id = "id",
+                               .storage_id = 7,
+                               .latest_stream_label = "label"};
+  description.indexes = {{.definition = wanted->global_secondary_indexes[0],
+                          .index_status = TableStatus::kActive,
+                          .item_count = 3,
+                          .index_size_bytes = 100}};
+  description.local_indexes = {{.definition = wanted->local_secondary_indexes[0]}};
+  const JsonValue described = TableToJson(description);
+  for (const JsonValue& document : {described, JsonValue::Object().Add("Table", described)}) {
+    const absl::StatusOr<TableDefinition> read = TableDefinitionFromJson(document);
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_EQ(DescribeDifference(*read, *wanted), "");
+    EXPECT_EQ(read->tags, wanted->tags);
+    EXPECT_TRUE(read->stream_enabled);
+    EXPECT_TRUE(read->deletion_protection_enabled);
+    ASSERT_TRUE(read->sse_specification.has_value());
+    EXPECT_EQ(read->sse_specification->sse_type, "KMS");
+  }
+  EXPECT_EQ(described.FindOrNull("TableArn")->text, "arn:aws:dynamodb:local:000000000000:table/T");
 }
 
 }  // namespace

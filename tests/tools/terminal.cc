@@ -12,17 +12,19 @@
 
 namespace itemdb::tools {
 
-Terminal::Terminal(const std::vector<std::string>& arguments, const std::string& directory) {
+Terminal::Terminal(const std::vector<std::string>& arguments, const std::string& directory,
+                   unsigned short columns, const std::vector<std::string>& more_variables) {
   std::vector<std::string> words = {testing::ProgramPath("itemctl")};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  std::vector<std::string> variables = {"HOME=" + directory, "TERM=xterm", "LC_ALL=C.UTF-8"};
+  std::vector<std::string> variables = {"HOME=" + directory, "TERM=xterm", "LC_ALL=C.UTF-8", "PAGER=cat"};
+  for (const std::string& variable : more_variables) variables.push_back(variable);
   std::vector<char*> environment;
   for (std::string& variable : variables) environment.push_back(variable.data());
   environment.push_back(nullptr);
-  winsize size = {.ws_row = 30, .ws_col = 100, .ws_xpixel = 0, .ws_ypixel = 0};
+  winsize size = {.ws_row = 30, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
   pid_ = forkpty(&terminal_, nullptr, nullptr, &size);
   if (pid_ == 0) {
     execve(argv[0], argv.data(), environment.data());

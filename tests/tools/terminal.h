@@ -10,8 +10,10 @@ namespace itemdb::tools {
 
 class Terminal {
  public:
-  // Starts itemctl with `arguments` on a terminal of 100 columns, with HOME in `directory`.
-  Terminal(const std::vector<std::string>& arguments, const std::string& directory);
+  // Starts itemctl with `arguments` on a terminal of `columns` columns and 30 lines, with HOME in
+  // `directory`, and with `variables`, NAME=VALUE each, in its environment.
+  Terminal(const std::vector<std::string>& arguments, const std::string& directory,
+           unsigned short columns = 100, const std::vector<std::string>& variables = {});
   // Kills itemctl if it is still running.
   ~Terminal();
   Terminal(const Terminal&) = delete;

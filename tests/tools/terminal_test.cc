@@ -145,7 +145,7 @@ TEST_F(InteractiveShell, AsksBeforeItDeletes) {
   Terminal terminal({"--endpoint", daemon_.endpoint()}, daemon_.directory());
   ASSERT_TRUE(terminal.Await(kPrompt));
   Enter(terminal, "table delete music");
-  ASSERT_TRUE(terminal.Await("delete the table music with 2 items (69 bytes) and 0 indexes. Go on? [y/N] "));
+  ASSERT_TRUE(terminal.Await("delete the table music with 2 items (69 B) and 0 indexes. Go on? [y/N] "));
   Enter(terminal, "n");
   ASSERT_TRUE(terminal.Await("nothing was deleted"));
   ASSERT_TRUE(terminal.Await(kPrompt));
@@ -156,7 +156,7 @@ TEST_F(InteractiveShell, AsksBeforeItDeletes) {
   ASSERT_TRUE(terminal.Await(kPrompt));
   EXPECT_EQ(daemon_.Call({"item", "get", "music", R"({"artist": "Bach", "song": "Air"})"}).exit_code, 3);
   Enter(terminal, "table delete music");
-  ASSERT_TRUE(terminal.Await("with 1 items"));
+  ASSERT_TRUE(terminal.Await("with 1 item"));
   Enter(terminal, "y");
   ASSERT_TRUE(terminal.Await(kPrompt));
   EXPECT_EQ(daemon_.Call({"table", "describe", "music"}).exit_code, 3);

@@ -10,10 +10,6 @@
 
 namespace itemdb::tools {
 
-// The number of Unicode code points in UTF-8 `text`. This is its width on a terminal unless it has wide or
-// combining characters.
-size_t CodePoints(std::string_view text);
-
 // `text` with its control characters escaped ("\x0a"): one line, without control sequences for a terminal.
 std::string Printable(std::string_view text);
 
@@ -32,8 +28,10 @@ TableColumn NumberColumn(std::string heading);
 struct TableLayout {
   // Prints each row as a line with its number, then a line "heading  cell" for each cell that is not empty.
   bool expanded = false;
-  // Largest line width in code points; 0: no bound. Ignored for expanded tables.
+  // Largest line width in columns of the terminal; 0: no bound. Ignored for expanded tables.
   size_t max_width = 0;
+  // Prints the table as if `expanded` were set if it does not fit into `max_width`.
+  bool expand_if_too_wide = false;
 };
 
 // Rows of cells under headings, padded to the widest cell of each column.
@@ -45,17 +43,23 @@ class TextTable {
   void AddRow(const std::vector<std::string>& cells);
 
   bool empty() const { return rows_.empty(); }
+  size_t row_count() const { return rows_.size(); }
+
+  // The table can be printed with lines of `max_width` columns, and no cell needs more than six of them. A
+  // table of two columns always fits, because it would not be easier to read when it is expanded.
+  bool Fits(size_t max_width) const;
 
   // Writes headings, a line below them and the rows; no spaces at line ends.
   //
-  // If a line would be wider than `max_width`, the widest columns of text become narrower and their cells
-  // continue on the next line: after a comma, else at a space, else anywhere. No text is left out. No column
-  // becomes narrower than its heading, and columns of numbers keep their width, so a table of many columns
-  // can still be wider than `max_width`.
+  // If a line would be wider than `max_width`, headings of several words are broken at their spaces. The
+  // widest columns of text become narrower and their cells continue on the next line: after a comma, else at
+  // a space, else anywhere. No text is left out. No column becomes narrower than the longest word of its
+  // heading, and cells of numbers are not broken, so a table of many columns can still be wider than
+  // `max_width`.
   void Print(std::ostream& out, TableLayout layout = {}) const;
 
  private:
-  // The width of each column, in code points.
+  // The width of each column on a terminal.
   std::vector<size_t> Widths(size_t max_width) const;
   // Prints one row, on as many lines as its cells need.
   void PrintRow(const std::vector<std::string>& cells, const std::vector<size_t>& widths,

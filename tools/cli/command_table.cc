@@ -1,6 +1,8 @@
 #include "tools/cli/command_table.h"
 
+#include <cstdlib>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "tools/cli/option_validators.h"
@@ -8,20 +10,39 @@
 namespace itemdb::tools {
 namespace {
 
+constexpr std::string_view kVariablePrefix = "ITEMDB_";
 constexpr double kShortestTimeoutSeconds = 0.001;
 constexpr double kLongestTimeoutSeconds = 86'400;
+
+// Options had variables that begin with ITEMCTL_ before all variables began with ITEMDB_. An old one is read
+// if the new one is not set.
+void AcceptOldVariables(CLI::App& app) {
+  for (CLI::Option* option : app.get_options([](CLI::Option*) { return true; })) {
+    const std::string name = option->get_envname();
+    if (!name.starts_with(kVariablePrefix) || std::getenv(name.c_str()) != nullptr) continue;
+    const std::string old_name = "ITEMCTL_" + name.substr(kVariablePrefix.size());
+    if (std::getenv(old_name.c_str()) != nullptr) option->envname(old_name);
+  }
+}
 
 void AddGlobalOptions(CLI::App& app, GlobalOptions& options) {
   app.add_option("--endpoint", options.endpoint,
                  "Where the daemon listens, HOST:PORT or unix:/PATH; several with commas between them, a "
                  "primary and its standbys. Default: unix:/run/itemdb/itemd.sock if it exists, else "
                  "127.0.0.1:7420")
-      ->envname("ITEMCTL_ENDPOINT")
+      ->envname("ITEMDB_ENDPOINT")
       ->type_name("ADDRESS");
   app.add_option("-o,--output", options.output,
                  "Form of the output. Default: table on a terminal, jsonl otherwise")
-      ->check(OneOfWords({"table", "json", "jsonl"}))
-      ->type_name("table|json|jsonl");
+      ->check(OneOfWords({"table", "json", "jsonl", "csv"}))
+      ->type_name("table|json|jsonl|csv");
+  app.add_option(
+         "--output-version", options.output_version,
+         "Names of members in json, jsonl and csv: 1: as every command named them first, 2: as AWS names "
+         "them in all commands, such as TableName. Default: 1")
+      ->envname("ITEMDB_OUTPUT_VERSION")
+      ->check(WholeNumberBetween(1, 2))
+      ->type_name("1|2");
   app.add_flag("-x,--expanded", options.expanded, "In the table form, print one column a line");
   app.add_option("--timeout", options.timeout_seconds,
                  "Seconds that one call may take, or each page of a long answer, 0.001 to 86400. Default: 30")
@@ -32,19 +53,19 @@ void AddGlobalOptions(CLI::App& app, GlobalOptions& options) {
   app.add_option(
          "--tls-ca", options.tls_ca,
          "PEM file with the authorities that may have signed the daemon's certificate. Default: the system's")
-      ->envname("ITEMCTL_TLS_CA")
+      ->envname("ITEMDB_TLS_CA")
       ->type_name(std::string(kFileName));
   app.add_option("--tls-cert", options.tls_cert,
                  "PEM file with the certificate to show to the daemon. Default: none is shown")
-      ->envname("ITEMCTL_TLS_CERT")
+      ->envname("ITEMDB_TLS_CERT")
       ->type_name(std::string(kFileName));
   app.add_option("--tls-key", options.tls_key,
                  "PEM file with the private key of --tls-cert; needed with it. Default: none")
-      ->envname("ITEMCTL_TLS_KEY")
+      ->envname("ITEMDB_TLS_KEY")
       ->type_name(std::string(kFileName));
   app.add_option("--tls-server-name", options.tls_server_name,
                  "The name that the daemon's certificate must contain. Default: the host of the endpoint")
-      ->envname("ITEMCTL_TLS_SERVER_NAME")
+      ->envname("ITEMDB_TLS_SERVER_NAME")
       ->type_name("NAME");
   app.add_option(
          "--access-key-id", options.access_key_id,
@@ -56,6 +77,17 @@ void AddGlobalOptions(CLI::App& app, GlobalOptions& options) {
                  "File with the secret of --access-key-id. Default: ITEMDB_SECRET_ACCESS_KEY is the secret")
       ->envname("ITEMDB_SECRET_ACCESS_KEY_FILE")
       ->type_name(std::string(kFileName));
+  app.add_option(
+         "--profile", options.profile,
+         "Take options that are not given from this profile in ~/.config/itemdb/profiles.toml. Default: "
+         "the profile \"default\", if there is one")
+      ->envname("ITEMDB_PROFILE")
+      ->type_name("NAME");
+  app.add_option("-c,--command", options.command,
+                 "Run this text as the shell would: commands, a line each, or PartiQL statements. Default: a "
+                 "command, or on a terminal the shell")
+      ->type_name("COMMANDS");
+  AcceptOldVariables(app);
 }
 
 }  // namespace

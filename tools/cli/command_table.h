@@ -38,6 +38,9 @@ struct CommandSpec {
   std::vector<Example> examples = {};
   // Meant for programs: not shown in lists of commands.
   bool hidden = false;
+  // Long output on a terminal is shown with a pager. Only for commands that end by themselves and ask
+  // nothing.
+  bool pages = false;
 };
 
 class CommandTable {

@@ -95,16 +95,21 @@ void CompleteValue(const std::string& value_name, const std::string& table_name,
   }
 }
 
-std::vector<std::string> LongSpellings(const CLI::App& command) {
+// Also describes them.
+std::vector<std::string> LongSpellings(const CLI::App& command,
+                                       std::map<std::string, std::string>* descriptions) {
   std::vector<std::string> spellings;
   for (const CLI::App* app = &command; app != nullptr; app = app->get_parent()) {
     for (const CLI::Option* option : OptionsOf(*app)) {
       for (std::string& spelling : SpellingsOf(*option)) {
-        if (spelling.starts_with("--")) spellings.push_back(std::move(spelling));
+        if (!spelling.starts_with("--")) continue;
+        descriptions->emplace(spelling, option->get_description());
+        spellings.push_back(std::move(spelling));
       }
     }
   }
   spellings.push_back("--help");
+  descriptions->emplace("--help", "Explain the command");
   return spellings;
 }
 
@@ -123,7 +128,7 @@ Completion Complete(const CommandTable& table, const std::vector<std::string>& w
   if (completion.partial.starts_with("-")) {
     const size_t equals = completion.partial.find('=');
     if (equals == std::string::npos) {
-      Keep(LongSpellings(*at.command), &completion);
+      Keep(LongSpellings(*at.command, &completion.descriptions), &completion);
       return completion;
     }
     const CLI::Option* option = FindOptionOrNull(*at.command, completion.partial.substr(0, equals));
@@ -134,7 +139,10 @@ Completion Complete(const CommandTable& table, const std::vector<std::string>& w
   const std::vector<const CLI::App*> below = CommandsOf(*at.command);
   if (!below.empty()) {
     std::vector<std::string> commands;
-    for (const CLI::App* command : below) commands.push_back(command->get_name());
+    for (const CLI::App* command : below) {
+      commands.push_back(command->get_name());
+      completion.descriptions.emplace(command->get_name(), command->get_description());
+    }
     Keep(commands, &completion);
     return completion;
   }

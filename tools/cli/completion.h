@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct Completion {
   std::string partial;
   // All candidates that begin with `partial`, in order.
   std::vector<std::string> candidates;
+  // What candidates are, as far as it is known: of commands and options.
+  std::map<std::string, std::string> descriptions = {};
   // A path is possible here.
   bool files = false;
 };

@@ -1,5 +1,6 @@
 #include "tools/cli/context.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -7,12 +8,44 @@
 #include <iterator>
 #include <sstream>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
 #include "common/status_macros.h"
 #include "tools/base/exit_codes.h"
 
 namespace itemdb::tools {
+namespace {
+
+// Members whose values hold items, or names that users chose.
+constexpr std::string_view kOfUsers[] = {
+    "key",     "old_image",  "new_image",        "items",   "Item",      "Items", "Key", "Keys", "Responses",
+    "Missing", "Attributes", "LastEvaluatedKey", "Request", "Parameters"};
+
+// "table_name" as "TableName"; another spelling stays.
+std::string AwsName(const std::string& name) {
+  if (name.empty() || !absl::ascii_islower(static_cast<unsigned char>(name.front()))) return name;
+  std::string spelled;
+  bool capital = true;
+  for (const char c : name) {
+    if (c != '_') spelled += capital ? absl::ascii_toupper(static_cast<unsigned char>(c)) : c;
+    capital = c == '_';
+  }
+  return spelled;
+}
+
+JsonValue WithAwsNames(JsonValue value) {
+  for (JsonValue& element : value.elements) element = WithAwsNames(std::move(element));
+  for (auto& [name, member] : value.members) {
+    const bool of_users = std::find(std::begin(kOfUsers), std::end(kOfUsers), name) != std::end(kOfUsers);
+    if (!of_users) member = WithAwsNames(std::move(member));
+    name = AwsName(name);
+  }
+  return value;
+}
+
+}  // namespace
+
 std::optional<TlsOptions> TlsOf(const GlobalOptions& options) {
   TlsOptions tls{.ca_file = options.tls_ca,
                  .cert_file = options.tls_cert,
@@ -60,7 +93,10 @@ absl::StatusOr<Client> Session::OpenClient(const GlobalOptions& options) {
   // Output options do not affect the connection.
   GlobalOptions of_connection = options;
   of_connection.output.clear();
+  of_connection.output_version = GlobalOptions().output_version;
   of_connection.expanded = false;
+  of_connection.profile.clear();
+  of_connection.command.clear();
   if (client_.has_value() && of_connection == client_options_) return *client_;
 
   ITEMDB_ASSIGN_OR_RETURN(std::string secret, SecretOf(options));
@@ -109,6 +145,35 @@ absl::StatusOr<std::string> Context::ReadFile(const std::string& path) {
     return UsageError(absl::StrFormat("cannot read %s: %s", path, std::strerror(errno)));
   }
   return std::move(content).str();
+}
+
+TableLayout Context::layout() const {
+  const bool bounded = streams_.out_is_terminal && streams_.terminal_size != nullptr;
+  return {.expanded = options_.expanded,
+          .max_width = bounded ? streams_.terminal_size().columns : 0,
+          .expand_if_too_wide = true};
+}
+
+void Context::Print(const TextTable& table, Noun noun) {
+  if (!table.empty()) Print(table);
+  out() << CountText(static_cast<int64_t>(table.row_count()), noun) << '\n';
+}
+
+JsonValue Context::Spelled(const JsonValue& document) const {
+  return options_.output_version == 1 ? document : WithAwsNames(document);
+}
+
+void Context::Print(const JsonValue& document) {
+  if (format_ == OutputFormat::kCsv) {
+    csv_documents_.push_back(Spelled(document));
+  } else {
+    PrintDocument(Spelled(document), format_, out());
+  }
+}
+
+void Context::Finish() {
+  PrintCsv(csv_documents_, out());
+  csv_documents_.clear();
 }
 
 void Context::PrintList(std::string name, JsonValue documents) {

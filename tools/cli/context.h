@@ -7,10 +7,13 @@
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "itemdb/client.h"
+#include "tools/base/number_text.h"
+#include "tools/base/terminal_size.h"
 #include "tools/base/text_table.h"
 #include "tools/cli/output.h"
 #include "tools/json/item_json.h"
@@ -27,14 +30,19 @@ struct Streams {
   bool in_is_terminal = false;
   bool out_is_terminal = false;
   bool err_is_terminal = false;
+  // The size of the terminal that shows `out` and `err`; empty: not known, so tables have any width.
+  AskTerminalSize terminal_size = nullptr;
 };
 
 // Options that every command takes.
 struct GlobalOptions {
   // "HOST:PORT" or "unix:/PATH"; empty: the client's default.
   std::string endpoint;
-  // "table", "json" or "jsonl"; empty: table on a terminal, otherwise jsonl.
+  // "table", "json", "jsonl" or "csv"; empty: table on a terminal, otherwise jsonl.
   std::string output;
+  // How members are named in json, jsonl and csv: 1: as each command named them first; 2: as AWS names them,
+  // TableName, in every command, and descriptions are wrapped as AWS wraps them.
+  int output_version = 1;
   // In the table form, each cell is printed on a line of its own.
   bool expanded = false;
   // For one call; for an answer of several pages, for each page. Default 30.
@@ -49,6 +57,10 @@ struct GlobalOptions {
   // the secret itself is never an option.
   std::string access_key_id;
   std::string secret_access_key_file;
+  // The profile to take other options from (profile.h); empty: "default", if there is one.
+  std::string profile;
+  // Lines for the shell, instead of a command.
+  std::string command;
 
   bool operator==(const GlobalOptions&) const = default;
 };
@@ -71,6 +83,8 @@ class Session {
   GlobalOptions defaults;
   // The shell reads its statements from Streams::in, so a command must not read from it.
   bool is_shell = false;
+  // Long output may be shown with a pager.
+  bool may_page = true;
 
   // Asks the running statement and its calls to end early. Thread-safe.
   void Interrupt() { cancel_.Cancel(); }
@@ -117,11 +131,21 @@ class Context {
   // The content of the file at `path`, or of standard input for "-". UsageError: it cannot be read.
   absl::StatusOr<std::string> ReadFile(const std::string& path);
 
-  // Prints columns, or with --expanded one cell a line.
-  void Print(const TextTable& table) { table.Print(out(), {.expanded = options_.expanded}); }
+  // How tables are printed: with --expanded one cell a line. On a terminal no line is wider than it, and
+  // tables that cannot be that narrow are expanded.
+  TableLayout layout() const;
+  void Print(const TextTable& table) { table.Print(out(), layout()); }
+  // Prints a list and below it the number of its rows; only "no tables" if there are none.
+  void Print(const TextTable& table, Noun noun);
 
-  // Prints `document` as json or jsonl; the format must not be kTable.
-  void Print(const JsonValue& document) { PrintDocument(document, format_, out()); }
+  // Prints `document`, an object, as json, jsonl or csv; the format must not be kTable. Documents are printed
+  // as csv by Finish(), because all of them make the columns.
+  void Print(const JsonValue& document);
+  // `document` with the names of members in the spelling of --output-version. Not for items, whose attributes
+  // have the names that users gave them; the members that hold items are not changed inside.
+  JsonValue Spelled(const JsonValue& document) const;
+  // Prints what has not been printed yet. Called after the command.
+  void Finish();
   // The same for an array of documents: as json one object {name: documents}, as jsonl one line each.
   void PrintList(std::string name, JsonValue documents);
 
@@ -133,6 +157,7 @@ class Context {
   Streams streams_;
   OutputFormat format_;
   Session& session_;
+  std::vector<JsonValue> csv_documents_;
 };
 
 // A parsed command line, ready to run.

@@ -17,6 +17,7 @@ namespace itemdb::tools {
 namespace {
 
 constexpr int kPatienceMs = 1'000;
+constexpr size_t kMaxHttpAnswer = 4'096;
 constexpr std::string_view kUnixPrefix = "unix:";
 
 // The first bytes of an HTTP/2 client with an empty SETTINGS frame (RFC 9113, 3.4); a server answers with its
@@ -110,6 +111,26 @@ bool IsTls(const std::string& answer) {
          answer[1] == kTlsMajorVersion;
 }
 
+// The HTTP server at `endpoint` answers as DynamoDB does: an unsigned request is refused by name.
+bool AsksForDynamoDb(const std::string& endpoint) {
+  const Socket socket = Connect(endpoint);
+  std::string answer;
+  constexpr std::string_view kRequest =
+      "POST / HTTP/1.1\r\nHost: localhost\r\nX-Amz-Target: DynamoDB_20120810.ListTables\r\n"
+      "Content-Type: application/x-amz-json-1.0\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
+  if (!socket.is_open() || Ask(socket, kRequest, &answer) != Answered::kBytes) return false;
+  while (answer.size() < kMaxHttpAnswer && Await(socket.fd(), POLLIN)) {
+    char bytes[512];
+    const ssize_t got = recv(socket.fd(), bytes, sizeof(bytes), 0);
+    if (got <= 0) break;
+    answer.append(bytes, static_cast<size_t>(got));
+  }
+  return answer.find("x-amzn-RequestId") != std::string::npos ||
+         answer.find("x-amzn-requestid") != std::string::npos ||
+         answer.find("TableNames") != std::string::npos ||
+         answer.find("MissingAuthenticationToken") != std::string::npos;
+}
+
 }  // namespace
 
 Listener ProbeEndpoint(const std::string& endpoint) {
@@ -147,7 +168,12 @@ absl::Status Diagnosed(const absl::Status& status, Context& context) {
       if (!with_tls) return status;
       return unreachable("the server there does not use TLS: remove the --tls options");
     case Listener::kHttp1:
-      return unreachable("the server there is an HTTP/1.1 server; itemctl needs the address of --listen");
+      return unreachable(
+          AsksForDynamoDb(endpoint)
+              ? "this is an itemd's address for DynamoDB's HTTP protocol (--http-listen); itemctl needs that "
+                "of "
+                "--listen"
+              : "the server there is an HTTP/1.1 server; itemctl needs the address of --listen");
     case Listener::kTls:
       if (with_tls) return status;
       return unreachable("the server there expects TLS: name its certificate authority with --tls-ca");

@@ -10,7 +10,7 @@
 namespace itemdb::tools {
 namespace {
 
-constexpr size_t kLineLetters = 100;
+constexpr size_t kLineLetters = 80;
 // The column where explanations begin; a longer term is printed on a line of its own.
 constexpr size_t kTermLetters = 30;
 
@@ -108,17 +108,21 @@ std::string HelpText(const CommandTable& table, const CLI::App& command) {
   return out;
 }
 
+std::string_view ToolVersion() { return ITEMDB_VERSION; }
+
 std::string_view ShellHelp() {
   return R"(\d                       list the tables
 \d TABLE                 describe a table and its indexes
 \x                       expanded output: one column a line; again: columns
-\o table|json|jsonl      form of the output
+\o table|json|jsonl|csv  form of the output
 \timing                  show how long each statement takes; again: no more
 \watch SECONDS [TIMES]   repeat the last statement, until Ctrl-C or so many times
 \?                       this help
 \q                       leave; so does Ctrl-D
 help [COMMAND]           explain itemctl, or one of its commands
 COMMAND ...              any command of itemctl, without "itemctl"
+SELECT ... ;             a PartiQL statement, on one or more lines; also INSERT,
+                         UPDATE, DELETE, EXISTS
 )";
 }
 

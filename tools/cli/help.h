@@ -9,7 +9,7 @@
 
 namespace itemdb::tools {
 
-// The help of a command or a group; for the root, of itemctl as a whole. Lines have at most 100 letters.
+// The help of a command or a group; for the root, of itemctl as a whole. Lines have at most 80 letters.
 std::string HelpText(const CommandTable& table, const CLI::App& command);
 
 // How the command is called: "itemctl table create [OPTIONS] -f FILE".
@@ -20,5 +20,8 @@ std::string SyntaxOf(const CLI::Option& option);
 
 // The shell's own commands, as \? prints them.
 std::string_view ShellHelp();
+
+// The version of this itemctl, such as "0.1.0".
+std::string_view ToolVersion();
 
 }  // namespace itemdb::tools

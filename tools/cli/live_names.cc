@@ -60,4 +60,23 @@ std::vector<std::string> LiveAttributeNames(Client& client, const std::string& t
   return Sorted(names);
 }
 
+std::vector<std::string> LeadingColumns(Client& client, const std::string& table_name,
+                                        const std::string& index_name) {
+  std::vector<std::string> columns;
+  absl::StatusOr<TableResult> described = client.DescribeTable(table_name);
+  if (!described.ok()) return columns;
+  const TableDefinition& table = described->table.definition;
+  auto add = [&columns](const std::vector<KeySchemaElement>& key_schema) {
+    for (const KeySchemaElement& element : key_schema) columns.push_back(element.attribute_name);
+  };
+  for (const GlobalSecondaryIndex& index : table.global_secondary_indexes) {
+    if (index.index_name == index_name) add(index.key_schema);
+  }
+  for (const LocalSecondaryIndex& index : table.local_secondary_indexes) {
+    if (index.index_name == index_name) add(index.key_schema);
+  }
+  add(table.key_schema);
+  return columns;
+}
+
 }  // namespace itemdb::tools

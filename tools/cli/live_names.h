@@ -22,4 +22,9 @@ std::vector<std::string> LiveAttributeNames(Client& client, const std::string& t
 // More names would not help a person to choose.
 inline constexpr size_t kMaxLiveNames = 1'000;
 
+// The columns that a table of items begins with: the key attributes of the index, then those of the table.
+// `index_name` may be empty. Empty if the table cannot be described.
+std::vector<std::string> LeadingColumns(Client& client, const std::string& table_name,
+                                        const std::string& index_name);
+
 }  // namespace itemdb::tools

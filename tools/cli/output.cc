@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <set>
 
-#include "tools/base/text_table.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+#include "common/status_macros.h"
+#include "tools/base/exit_codes.h"
+#include "tools/base/number_text.h"
 
 namespace itemdb::tools {
 namespace {
@@ -13,6 +17,17 @@ std::string Cell(const Value& value, ItemForm form) {
   if (const std::string* text = value.string_or_null(); text != nullptr && form == ItemForm::kPlain)
     return *text;
   return OneLine(ValueToJson(value, form));
+}
+
+// A cell of csv: in quotes if it has a separator, a quote or a line break.
+std::string CsvCell(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  return "\"" + absl::StrReplaceAll(text, {{"\"", "\"\""}}) + "\"";
+}
+
+void PrintCsvLine(const std::vector<std::string>& cells, std::ostream& out) {
+  for (size_t i = 0; i < cells.size(); ++i) out << (i == 0 ? "" : ",") << CsvCell(cells[i]);
+  out << '\n';
 }
 
 // The columns of `leading` that occur in an item, then the other attribute names in byte order.
@@ -51,6 +66,7 @@ std::optional<OutputFormat> OutputFormatFromName(std::string_view name) {
   if (name == "table") return OutputFormat::kTable;
   if (name == "json") return OutputFormat::kJson;
   if (name == "jsonl") return OutputFormat::kJsonLines;
+  if (name == "csv") return OutputFormat::kCsv;
   return std::nullopt;
 }
 
@@ -58,17 +74,34 @@ void PrintDocument(const JsonValue& document, OutputFormat format, std::ostream&
   out << (format == OutputFormat::kJson ? Indented(document) : OneLine(document)) << '\n';
 }
 
-void PrintItem(const Item& item, OutputFormat format, ItemForm form, std::ostream& out) {
-  if (format != OutputFormat::kTable) {
-    PrintDocument(ItemToJson(item, form), format, out);
-    return;
+void PrintCsv(const std::vector<JsonValue>& documents, std::ostream& out) {
+  std::vector<std::string> names;
+  for (const JsonValue& document : documents) {
+    for (const auto& [name, value] : document.members) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
   }
+  if (names.empty()) return;
+  PrintCsvLine(names, out);
+  for (const JsonValue& document : documents) {
+    std::vector<std::string> cells(names.size());
+    for (const auto& [name, value] : document.members) {
+      const size_t column = std::find(names.begin(), names.end(), name) - names.begin();
+      cells[column] = value.kind == JsonValue::Kind::kString ? value.text : OneLine(value);
+    }
+    PrintCsvLine(cells, out);
+  }
+}
+
+void PrintItem(const Item& item, OutputFormat format, ItemForm form, std::ostream& out) {
+  if (format == OutputFormat::kCsv) return PrintCsv({ItemToJson(item, form)}, out);
+  if (format != OutputFormat::kTable) return PrintDocument(ItemToJson(item, form), format, out);
   TextTable table({"attribute", "value"});
   for (const Attribute& attribute : item) table.AddRow({attribute.name, Cell(attribute.value, form)});
   table.Print(out);
 }
 
-void ItemWriter::Write(const Item& item) {
+absl::Status ItemWriter::Write(const Item& item) {
   switch (options_.format) {
     case OutputFormat::kTable:
       block_.push_back(item);
@@ -81,12 +114,42 @@ void ItemWriter::Write(const Item& item) {
     case OutputFormat::kJsonLines:
       out_ << OneLine(ItemToJson(item, options_.form)) << '\n';
       break;
+    case OutputFormat::kCsv:
+      if (!csv_columns_.empty()) {
+        ITEMDB_RETURN_IF_ERROR(WriteCsv(item));
+        break;
+      }
+      block_.push_back(item);
+      if (block_.size() == kTableBlock) FlushTable();
+      break;
   }
   ++written_;
+  return absl::OkStatus();
+}
+
+absl::Status ItemWriter::WriteCsv(const Item& item) {
+  std::vector<std::string> cells(csv_columns_.size());
+  for (const Attribute& attribute : item) {
+    const size_t column =
+        std::find(csv_columns_.begin(), csv_columns_.end(), attribute.name) - csv_columns_.begin();
+    if (column == csv_columns_.size()) {
+      return UsageError(absl::StrFormat(
+          "csv has no column for the attribute %s, which none of the first %d items has; name all attributes "
+          "with --projection, or choose jsonl",
+          JsonString(attribute.name), kTableBlock));
+    }
+    cells[column] = Cell(attribute.value, options_.form);
+  }
+  PrintCsvLine(cells, out_);
+  return absl::OkStatus();
 }
 
 void ItemWriter::Finish(const JsonValue& summary) {
-  if (options_.format == OutputFormat::kTable) FlushTable();
+  if (options_.format == OutputFormat::kCsv) FlushTable();
+  if (options_.format == OutputFormat::kTable) {
+    FlushTable();
+    if (options_.with_count) out_ << CountText(static_cast<int64_t>(written_), kItemNoun) << '\n';
+  }
   if (options_.format != OutputFormat::kJson) return;
   out_ << (written_ == 0 ? "{\n  \"Items\": []" : "\n  ]");
   for (const auto& [name, value] : summary.members) {
@@ -98,6 +161,14 @@ void ItemWriter::Finish(const JsonValue& summary) {
 void ItemWriter::FlushTable() {
   if (block_.empty()) return;
   const std::vector<std::string> names = ColumnNames(block_, options_.leading_columns);
+  if (options_.format == OutputFormat::kCsv) {
+    csv_columns_ = names;
+    PrintCsvLine(names, out_);
+    // These items have no other attributes.
+    for (const Item& item : block_) WriteCsv(item).IgnoreError();
+    block_.clear();
+    return;
+  }
   TextTable table(ColumnsOf(block_, names, options_.form));
   for (const Item& item : block_) {
     std::vector<std::string> cells;
@@ -108,7 +179,7 @@ void ItemWriter::FlushTable() {
     table.AddRow(cells);
   }
   if (written_ > block_.size()) out_ << '\n';
-  table.Print(out_, {.expanded = options_.expanded, .max_width = options_.max_width});
+  table.Print(out_, options_.layout);
   block_.clear();
 }
 

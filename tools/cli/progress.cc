@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include "tools/base/text_width.h"
 
 namespace itemdb::tools {
 namespace {
@@ -35,41 +36,51 @@ std::string Bar(double part) {
 
 }  // namespace
 
-std::string WithSeparators(int64_t number) {
-  std::string text = std::to_string(number);
-  const size_t first = text.front() == '-' ? 1 : 0;
-  for (size_t i = text.size(); i > first + 3; i -= 3) text.insert(i - 3, 1, ',');
-  return text;
-}
-
-std::string ProgressLine(const ProgressFigures& figures) {
+std::string ProgressLine(const ProgressFigures& figures, size_t columns) {
   const double seconds = absl::ToDoubleSeconds(figures.elapsed);
-  if (figures.unit.empty()) return figures.doing + "  " + DurationText(seconds);
+  const auto fits = [columns](const std::string& line) { return columns == 0 || TextWidth(line) <= columns; };
+  const auto cut = [&](std::string line) {
+    if (!fits(line)) line.resize(BytesWithin(line, columns));
+    return line;
+  };
+  if (figures.unit.empty()) return cut(figures.doing + "  " + DurationText(seconds));
   const double rate = seconds > 0 ? static_cast<double>(figures.done) / seconds : 0;
-  const std::string rate_text = WithSeparators(static_cast<int64_t>(rate)) + "/s";
+  const std::string rate_text = "  " + WithSeparators(static_cast<int64_t>(rate)) + "/s";
   const std::string done = WithSeparators(figures.done);
+  std::string bar;
+  std::string middle;
+  std::string time;
   if (figures.total <= 0) {
-    return absl::StrFormat("%s  %s %s  %s  %s", figures.doing, done, figures.unit, rate_text,
-                           DurationText(seconds));
+    middle = absl::StrFormat("  %s %s", done, figures.unit);
+    time = "  " + DurationText(seconds);
+  } else {
+    const int64_t done_of_total = std::min(figures.done, figures.total);
+    const double part = static_cast<double>(done_of_total) / static_cast<double>(figures.total);
+    bar = "  " + Bar(part);
+    middle = absl::StrFormat("%s%3d%%  %s of %s %s", " ", static_cast<int>(part * 100), done,
+                             WithSeparators(figures.total), figures.unit);
+    if (rate > 0)
+      time = "  " + DurationText(static_cast<double>(figures.total - done_of_total) / rate) + " left";
   }
-  const int64_t done_of_total = std::min(figures.done, figures.total);
-  const double part = static_cast<double>(done_of_total) / static_cast<double>(figures.total);
-  std::string line =
-      absl::StrFormat("%s  %s %3d%%  %s of %s %s  %s", figures.doing, Bar(part), static_cast<int>(part * 100),
-                      done, WithSeparators(figures.total), figures.unit, rate_text);
-  if (rate > 0) {
-    line += "  " + DurationText(static_cast<double>(figures.total - done_of_total) / rate) + " left";
+  for (const std::string& line :
+       {figures.doing + bar + middle + rate_text + time, figures.doing + middle + rate_text + time,
+        figures.doing + middle + rate_text}) {
+    if (fits(line)) return line;
   }
-  return line;
+  return cut(figures.doing + middle);
 }
 
-std::ostream* ProgressStream(Context& context) {
-  return context.streams().err_is_terminal ? &context.err() : nullptr;
+ProgressTerminal ProgressStream(Context& context) {
+  if (!context.streams().err_is_terminal) return nullptr;
+  return {&context.err(), context.streams().terminal_size};
 }
 
-Progress::Progress(std::ostream* terminal, Options options)
-    : terminal_(terminal), options_(std::move(options)), start_(absl::Now()), total_(options_.total) {
-  if (terminal_ != nullptr) drawer_ = std::thread([this] { Draw(); });
+Progress::Progress(ProgressTerminal terminal, Options options)
+    : terminal_(std::move(terminal)),
+      options_(std::move(options)),
+      start_(absl::Now()),
+      total_(options_.total) {
+  if (terminal_.stream != nullptr) drawer_ = std::thread([this] { Draw(); });
 }
 
 void Progress::Draw() {
@@ -77,17 +88,20 @@ void Progress::Draw() {
   std::chrono::milliseconds pause = kFirstDraw;
   bool drawn = false;
   while (!finished_changed_.wait_for(lock, pause, [this] { return finished_; })) {
-    *terminal_ << kClearLine
-               << ProgressLine({.doing = options_.doing,
-                                .unit = options_.unit,
-                                .done = done_.load(std::memory_order_relaxed),
-                                .total = total_.load(std::memory_order_relaxed),
-                                .elapsed = absl::Now() - start_})
-               << std::flush;
+    const size_t columns = terminal_.size == nullptr ? 0 : terminal_.size().columns;
+    // A terminal goes to the next line when its last column is written.
+    *terminal_.stream << kClearLine
+                      << ProgressLine({.doing = options_.doing,
+                                       .unit = options_.unit,
+                                       .done = done_.load(std::memory_order_relaxed),
+                                       .total = total_.load(std::memory_order_relaxed),
+                                       .elapsed = absl::Now() - start_},
+                                      columns > 0 ? columns - 1 : 0)
+                      << std::flush;
     pause = kRedraw;
     drawn = true;
   }
-  if (drawn) *terminal_ << kClearLine << std::flush;
+  if (drawn) *terminal_.stream << kClearLine << std::flush;
 }
 
 void Progress::Finish() {

@@ -13,8 +13,11 @@
 #include <ostream>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "absl/time/time.h"
+#include "tools/base/number_text.h"
+#include "tools/base/terminal_size.h"
 #include "tools/cli/context.h"
 
 namespace itemdb::tools {
@@ -29,13 +32,22 @@ struct ProgressFigures {
   int64_t total = 0;
   absl::Duration elapsed = absl::ZeroDuration();
 };
-std::string ProgressLine(const ProgressFigures& figures);
+// At most `columns` wide; 0: no bound. What does not fit is left out: the bar, then the time, then the rate;
+// at last the text is cut.
+std::string ProgressLine(const ProgressFigures& figures, size_t columns = 0);
 
-// "1,234,567".
-std::string WithSeparators(int64_t number);
+// Where progress lines are shown. Borrowed.
+struct ProgressTerminal {
+  ProgressTerminal(std::ostream* shown) : stream(shown) {}  // NOLINT: implicit on purpose
+  ProgressTerminal(std::ostream* shown, AskTerminalSize ask) : stream(shown), size(std::move(ask)) {}
 
-// The stream for progress lines: stderr if it is a terminal, else null.
-std::ostream* ProgressStream(Context& context);
+  // Null: nothing is shown.
+  std::ostream* stream = nullptr;
+  AskTerminalSize size = nullptr;
+};
+
+// stderr if it is a terminal, else nothing.
+ProgressTerminal ProgressStream(Context& context);
 
 // Shows the line when the work has taken a second, redraws it five times a second, and erases it at the end.
 // No other code may write to the terminal meanwhile.
@@ -47,8 +59,7 @@ class Progress {
     int64_t total = 0;
   };
 
-  // If `terminal` is null, nothing is shown. `terminal` is borrowed.
-  Progress(std::ostream* terminal, Options options);
+  Progress(ProgressTerminal terminal, Options options);
   ~Progress() { Finish(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -64,7 +75,7 @@ class Progress {
  private:
   void Draw();
 
-  std::ostream* const terminal_;
+  const ProgressTerminal terminal_;
   const Options options_;
   const absl::Time start_;
   std::atomic<int64_t> done_{0};

@@ -1,7 +1,13 @@
 #include "tools/commands/admin_commands.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,14 +53,55 @@ std::string ChangeTimeText(absl::Time time) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", time, absl::UTCTimeZone());
 }
 
-JsonValue RecordToJson(const ChangeRecord& record, ItemForm form) {
+// Without fractions of a second, for people.
+std::string ShortTimeText(absl::Time time) {
+  return absl::FormatTime("%Y-%m-%d %H:%M:%S", time, absl::UTCTimeZone());
+}
+
+// The names of tables by their storage ids. Asks the daemon when an id is met for the first time.
+class TableNames {
+ public:
+  TableNames(const Client& client, CallOptions call) : client_(client), call_(std::move(call)) {}
+
+  // Empty if the table was deleted, or the daemon does not tell.
+  std::string NameOf(const ChangeRecord& record) {
+    if (record.table.has_value()) names_[record.table_storage_id] = record.table->definition.table_name;
+    const auto found = names_.find(record.table_storage_id);
+    if (found != names_.end()) return found->second;
+    Load();
+    return names_[record.table_storage_id];
+  }
+
+ private:
+  void Load() {
+    ListTablesRequest request;
+    do {
+      const absl::StatusOr<ListTablesResult> page = client_.ListTables(request, call_);
+      if (!page.ok()) return;
+      for (const std::string& name : page->table_names) {
+        if (!asked_.insert(name).second) continue;
+        const absl::StatusOr<TableResult> described = client_.DescribeTable(name, call_);
+        if (described.ok()) names_[described->table.storage_id] = name;
+      }
+      request.exclusive_start_table_name = page->last_evaluated_table_name.value_or("");
+    } while (!request.exclusive_start_table_name.empty());
+  }
+
+  const Client& client_;
+  const CallOptions call_;
+  std::map<uint64_t, std::string> names_;
+  std::set<std::string> asked_;
+};
+
+JsonValue RecordToJson(const ChangeRecord& record, const std::string& table_name, ItemForm form) {
   JsonValue object = JsonValue::Object()
                          .Add("change_sequence", record.change_sequence)
                          .Add("commit_time", ChangeTimeText(record.commit_time))
-                         .Add("table_storage_id", record.table_storage_id)
-                         .Add("kind", ChangeKindName(record.kind))
-                         .Add("commit_first_sequence", record.commit_first_sequence)
-                         .Add("commit_last_sequence", record.commit_last_sequence);
+                         .Add("table_storage_id", record.table_storage_id);
+  if (!table_name.empty()) object.Add("table_name", table_name);
+  object.Add("kind", ChangeKindName(record.kind))
+      .Add("commit_first_sequence", record.commit_first_sequence)
+      .Add("commit_last_sequence", record.commit_last_sequence);
   if (record.key.has_value()) object.Add("key", ItemToJson(*record.key, form));
   if (record.old_image.has_value()) object.Add("old_image", ItemToJson(*record.old_image, form));
   if (record.new_image.has_value()) object.Add("new_image", ItemToJson(*record.new_image, form));
@@ -67,7 +114,9 @@ JsonValue RecordToJson(const ChangeRecord& record, ItemForm form) {
 // Writes pages of change records in the three output forms, as ItemWriter does for items.
 class RecordWriter {
  public:
-  RecordWriter(Context& context, ItemForm form) : context_(context), form_(form) {}
+  // Borrows both.
+  RecordWriter(Context& context, const Client& client, ItemForm form)
+      : context_(context), form_(form), names_(client, context.Call()) {}
 
   // Writes one record immediately. A table has fixed column widths, because the width of later records is not
   // known.
@@ -75,33 +124,34 @@ class RecordWriter {
     if (context_.format() != OutputFormat::kTable || context_.options().expanded) {
       WritePage({record});
     } else {
-      constexpr char kLine[] = "%12s  %-27s  %8s  %-12s  %s\n";
+      constexpr char kLine[] = "%8s  %-19s  %-6s  %-10s  %s\n";
       if (written_++ == 0) {
-        context_.out() << absl::StrFormat(kLine, "sequence", "commit time", "table", "kind",
-                                          "key / table name");
+        context_.out() << absl::StrFormat(kLine, "sequence", "commit time (UTC)", "kind", "table", "key");
       }
       context_.out() << absl::StrFormat(
-          kLine, absl::StrCat(record.change_sequence), ChangeTimeText(record.commit_time),
-          absl::StrCat(record.table_storage_id), std::string(ChangeKindName(record.kind)), KeyText(record));
+          kLine, absl::StrCat(record.change_sequence), ShortTimeText(record.commit_time),
+          std::string(ChangeKindName(record.kind)), TableText(record), KeyText(record));
     }
     context_.out().flush();
   }
 
   void WritePage(const std::vector<ChangeRecord>& records) {
-    TextTable table({"sequence", "commit time", "table", "kind", "key / table name"});
+    TextTable table({NumberColumn("sequence"), "commit time (UTC)", "kind", "table", "key"});
     for (const ChangeRecord& record : records) {
       switch (context_.format()) {
         case OutputFormat::kTable:
-          table.AddRow({absl::StrCat(record.change_sequence), ChangeTimeText(record.commit_time),
-                        absl::StrCat(record.table_storage_id), std::string(ChangeKindName(record.kind)),
-                        KeyText(record)});
+          table.AddRow({absl::StrCat(record.change_sequence), ShortTimeText(record.commit_time),
+                        std::string(ChangeKindName(record.kind)), TableText(record), KeyText(record)});
           break;
         case OutputFormat::kJson:
-          context_.out() << (written_ == 0 ? "{\n  \"records\": [\n    " : ",\n    ")
-                         << Indented(RecordToJson(record, form_), 2);
+          context_.out() << (written_ > 0                            ? ",\n    "
+                             : context_.options().output_version > 1 ? "{\n  \"Records\": [\n    "
+                                                                     : "{\n  \"records\": [\n    ")
+                         << Indented(context_.Spelled(ToJson(record)), 2);
           break;
         case OutputFormat::kJsonLines:
-          context_.Print(RecordToJson(record, form_));
+        case OutputFormat::kCsv:
+          context_.Print(ToJson(record));
           break;
       }
       ++written_;
@@ -112,19 +162,31 @@ class RecordWriter {
   // `change_sequence` is empty if no page was read.
   void Finish(std::optional<uint64_t> change_sequence) {
     if (context_.format() != OutputFormat::kJson) return;
-    context_.out() << (written_ == 0 ? "{\n  \"records\": []" : "\n  ]");
-    if (change_sequence.has_value()) context_.out() << ",\n  \"change_sequence\": " << *change_sequence;
+    const bool as_aws = context_.options().output_version > 1;
+    context_.out() << (written_ > 0 ? "\n  ]" : as_aws ? "{\n  \"Records\": []" : "{\n  \"records\": []");
+    if (change_sequence.has_value()) {
+      context_.out() << (as_aws ? ",\n  \"ChangeSequence\": " : ",\n  \"change_sequence\": ")
+                     << *change_sequence;
+    }
     context_.out() << "\n}\n";
   }
 
  private:
+  JsonValue ToJson(const ChangeRecord& record) { return RecordToJson(record, names_.NameOf(record), form_); }
+
+  // The number of a table that was deleted.
+  std::string TableText(const ChangeRecord& record) {
+    const std::string name = names_.NameOf(record);
+    return name.empty() ? absl::StrCat("#", record.table_storage_id) : name;
+  }
+
   std::string KeyText(const ChangeRecord& record) const {
-    if (record.table.has_value()) return record.table->definition.table_name;
     return record.key.has_value() ? OneLine(ItemToJson(*record.key, form_)) : "";
   }
 
   Context& context_;
   ItemForm form_;
+  TableNames names_;
   size_t written_ = 0;
 };
 
@@ -149,7 +211,7 @@ absl::Status RunCheck(Context& context, const CheckOptions& options) {
 
 absl::Status RunChangesRead(Context& context, const ChangesReadOptions& options) {
   ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
-  RecordWriter writer(context, options.typed ? ItemForm::kTyped : ItemForm::kPlain);
+  RecordWriter writer(context, client, options.typed ? ItemForm::kTyped : ItemForm::kPlain);
   ReadChangesRequest request{.after_sequence = options.after_sequence, .limit = options.limit};
   std::optional<uint64_t> until;
   do {
@@ -166,9 +228,28 @@ absl::Status RunChangesRead(Context& context, const ChangesReadOptions& options)
 
 namespace {
 
-// Prints the pages up to the change that is the last one when the function starts.
-absl::Status PrintKept(Context& context, const Client& client, const ChangesTailOptions& options,
-                       RecordWriter& writer) {
+// Calls `visit` with the records behind `after`, up to `until`, of the table with the id `table` (null: of
+// all).
+absl::Status ForEachRecord(Context& context, const Client& client, uint64_t after, uint64_t until,
+                           const std::optional<uint64_t>& table,
+                           const std::function<void(const ChangeRecord&)>& visit) {
+  while (after < until && context.out().good() && !context.session().interrupted()) {
+    ITEMDB_ASSIGN_OR_RETURN(ReadChangesResult page,
+                            client.ReadChanges({.after_sequence = after}, context.Call()));
+    if (page.records.empty()) break;
+    for (const ChangeRecord& record : page.records) {
+      if (record.change_sequence <= until && (!table.has_value() || record.table_storage_id == *table))
+        visit(record);
+    }
+    after = page.records.back().change_sequence;
+  }
+  return absl::OkStatus();
+}
+
+// Prints what `options` ask for, up to the change that is the last one when the function starts, and returns
+// the number of that change.
+absl::StatusOr<uint64_t> PrintKept(Context& context, const Client& client, const ChangesTailOptions& options,
+                                   RecordWriter& writer) {
   std::optional<uint64_t> table;
   if (!options.table_name.empty()) {
     ITEMDB_ASSIGN_OR_RETURN(TableResult described, client.DescribeTable(options.table_name, context.Call()));
@@ -177,24 +258,43 @@ absl::Status PrintKept(Context& context, const Client& client, const ChangesTail
   // Starts after every possible change: returns no records, only the oldest and the last change sequence.
   ITEMDB_ASSIGN_OR_RETURN(ReadChangesResult extent,
                           client.ReadChanges({.after_sequence = UINT64_MAX, .limit = 1}, context.Call()));
-  uint64_t after = options.from.value_or(extent.oldest_sequence) - 1;
-  while (after < extent.change_sequence && context.out().good() && !context.session().interrupted()) {
-    ITEMDB_ASSIGN_OR_RETURN(ReadChangesResult page,
-                            client.ReadChanges({.after_sequence = after}, context.Call()));
-    if (page.records.empty()) break;
-    for (const ChangeRecord& record : page.records) {
-      if (!table.has_value() || record.table_storage_id == *table) writer.WriteOne(record);
-    }
-    after = page.records.back().change_sequence;
+  const uint64_t until = extent.change_sequence;
+  if (options.from.has_value()) {
+    ITEMDB_RETURN_IF_ERROR(ForEachRecord(context, client, *options.from - 1, until, table,
+                                         [&writer](const ChangeRecord& record) { writer.WriteOne(record); }));
+    return until;
   }
-  writer.Finish(extent.change_sequence);
-  return absl::OkStatus();
+  // The log is read forwards, so the last records are looked for in longer and longer parts of its end.
+  const auto wanted = static_cast<size_t>(options.lines);
+  const uint64_t oldest = std::max<uint64_t>(extent.oldest_sequence, 1) - 1;
+  std::deque<ChangeRecord> last;
+  for (uint64_t length = std::max<uint64_t>(wanted, 1); wanted > 0; length *= 8) {
+    const uint64_t after = until > oldest + length ? until - length : oldest;
+    last.clear();
+    ITEMDB_RETURN_IF_ERROR(
+        ForEachRecord(context, client, after, until, table, [&](const ChangeRecord& record) {
+          last.push_back(record);
+          if (last.size() > wanted) last.pop_front();
+        }));
+    if (last.size() == wanted || after == oldest || context.session().interrupted()) break;
+  }
+  if (options.follow) {
+    // The records that follow need columns of fixed widths, and these look like them.
+    for (const ChangeRecord& record : last) writer.WriteOne(record);
+  } else {
+    writer.WritePage({last.begin(), last.end()});
+  }
+  return until;
 }
 
 absl::Status PrintAsTheyCome(Context& context, const Client& client, const ChangesTailOptions& options,
                              RecordWriter& writer) {
   std::optional<uint64_t> last;
-  if (options.from.has_value()) last = *options.from - 1;
+  if (options.from.has_value()) {
+    last = *options.from - 1;
+  } else if (options.lines > 0) {
+    ITEMDB_ASSIGN_OR_RETURN(last, PrintKept(context, client, options, writer));
+  }
   WatchRequest request{
       .table_name = options.table_name,
       .on_progress = [&last](const WatchPosition& position) { last = position.change_sequence; }};
@@ -214,9 +314,15 @@ absl::Status PrintAsTheyCome(Context& context, const Client& client, const Chang
 absl::Status RunChangesTail(Context& context, const ChangesTailOptions& options) {
   ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
   InterruptScope interrupt([&context] { context.session().Interrupt(); });
-  RecordWriter writer(context, options.typed ? ItemForm::kTyped : ItemForm::kPlain);
-  return options.follow ? PrintAsTheyCome(context, client, options, writer)
-                        : PrintKept(context, client, options, writer);
+  RecordWriter writer(context, client, options.typed ? ItemForm::kTyped : ItemForm::kPlain);
+  if (options.follow) {
+    if (context.format() == OutputFormat::kCsv)
+      return UsageError("csv has a line of names for all records, so it cannot follow: choose jsonl");
+    return PrintAsTheyCome(context, client, options, writer);
+  }
+  ITEMDB_ASSIGN_OR_RETURN(const uint64_t last, PrintKept(context, client, options, writer));
+  writer.Finish(last);
+  return absl::OkStatus();
 }
 
 void RegisterAdminCommands(CommandTable& table) {
@@ -241,7 +347,8 @@ void RegisterAdminCommands(CommandTable& table) {
        .summary = "Print change records in commit order",
        .details = "Prints all records that exist when the command starts, or with --limit one page.",
        .examples = {{"itemctl changes read", "all retained records"},
-                    {"itemctl changes read --after 20 --limit 10", "the first page after change 20"}}},
+                    {"itemctl changes read --after 20 --limit 10", "the first page after change 20"}},
+       .pages = true},
       [read](Context& context) { return RunChangesRead(context, *read); });
   command
       ->add_option("--after", read->after_sequence,
@@ -260,10 +367,10 @@ void RegisterAdminCommands(CommandTable& table) {
   command =
       table.Add(group,
                 {.name = "tail",
-                 .summary = "Print change records, and with --follow new ones as they are committed",
+                 .summary = "Print the last change records, and with --follow new ones as they are committed",
                  .details = "Ctrl-C ends the command with exit code 0. With --follow it waits for a daemon "
                             "that is being restarted, and no change is left out or printed twice.",
-                 .examples = {{"itemctl changes tail --table Order", "the retained changes of one table"},
+                 .examples = {{"itemctl changes tail --table Order", "the last ten changes of one table"},
                               {"itemctl changes tail --from 3 -o jsonl",
                                "the changes of all tables from change 3 on, as JSON lines"}}},
                 [tail](Context& context) { return RunChangesTail(context, *tail); });
@@ -271,10 +378,15 @@ void RegisterAdminCommands(CommandTable& table) {
       ->type_name(std::string(kTableName));
   command
       ->add_option("--from", tail->from,
-                   "Sequence of the first change to print, 1 or more. Default: the oldest retained change; "
-                   "with --follow the next new one")
+                   "Sequence of the first change to print, 1 or more. Default: the last --lines records")
       ->check(WholeNumberFrom(1))
       ->type_name("SEQUENCE");
+  command
+      ->add_option("-n,--lines", tail->lines,
+                   "How many of the last records to print, 0 to 1000000; with --follow before the new ones. "
+                   "Default: 10")
+      ->check(WholeNumberBetween(0, 1'000'000))
+      ->type_name("RECORDS");
   command->add_flag("--follow,-f", tail->follow, "Wait for new changes until Ctrl-C");
   command->add_flag("--typed", tail->typed, "Print DynamoDB JSON");
 }

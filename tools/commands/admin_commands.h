@@ -36,9 +36,10 @@ absl::Status RunChangesRead(Context& context, const ChangesReadOptions& options)
 struct ChangesTailOptions {
   // Only changes of this table; empty for all.
   std::string table_name;
-  // The change sequence to start with. Default: the oldest retained change; with `follow` the next new
-  // change.
+  // The change sequence to start with. Default: the last `lines` records.
   std::optional<uint64_t> from;
+  // How many records to print before new ones, if `from` is not set.
+  int32_t lines = 10;
   // Continue with new changes until Ctrl-C.
   bool follow = false;
   bool typed = false;

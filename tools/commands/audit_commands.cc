@@ -108,11 +108,10 @@ absl::Status RunAuditVerify(Context& context, const AuditVerifyOptions& options)
     if (absl::Status added = AddFile(file, chain); !added.ok()) return added;
   }
   if (context.format() != OutputFormat::kTable) {
-    PrintDocument(JsonValue::Object()
+    context.Print(JsonValue::Object()
                       .Add("records", JsonValue::Number(chain.records()))
                       .Add("begins_anew", JsonValue::Bool(chain.begins_anew()))
-                      .Add("last_hash", JsonValue::String(chain.last_hash())),
-                  context.format(), context.out());
+                      .Add("last_hash", JsonValue::String(chain.last_hash())));
     return absl::OkStatus();
   }
   context.out() << WithSeparators(chain.records()) << " records, each follows the one before\n";

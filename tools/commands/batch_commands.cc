@@ -51,15 +51,14 @@ JsonValue ResultToJson(const BatchGetItemRequest& request, const BatchGetItemRes
 
 // Prints one line a key.
 void PrintLines(const BatchGetItemRequest& request, const BatchGetItemResult& result, ItemForm form,
-                std::ostream& out) {
+                Context& context) {
   for (size_t t = 0; t < result.tables.size(); ++t) {
     for (size_t k = 0; k < result.tables[t].items.size(); ++k) {
       const std::optional<Item>& item = result.tables[t].items[k];
-      out << OneLine(JsonValue::Object()
-                         .Add("TableName", result.tables[t].table_name)
-                         .Add("Key", ItemToJson(request.request_items[t].keys[k], form))
-                         .Add("Item", item.has_value() ? ItemToJson(*item, form) : JsonValue::Null()))
-          << '\n';
+      context.Print(JsonValue::Object()
+                        .Add("TableName", result.tables[t].table_name)
+                        .Add("Key", ItemToJson(request.request_items[t].keys[k], form))
+                        .Add("Item", item.has_value() ? ItemToJson(*item, form) : JsonValue::Null()));
     }
   }
 }
@@ -69,15 +68,15 @@ void PrintTables(Context& context, const BatchGetItemRequest& request, const Bat
                  ItemForm form) {
   for (size_t t = 0; t < result.tables.size(); ++t) {
     const KeysAndAttributes& asked = request.request_items[t];
-    ItemWriter::Options options{
-        .format = OutputFormat::kTable, .form = form, .expanded = context.options().expanded};
+    ItemWriter::Options options{.format = OutputFormat::kTable, .form = form, .layout = context.layout()};
     for (const Attribute& attribute : asked.keys.front()) options.leading_columns.push_back(attribute.name);
     context.out() << (t == 0 ? "" : "\n") << asked.table_name << ":\n";
     ItemWriter writer(std::move(options), &context.out());
     for (size_t k = 0; k < asked.keys.size(); ++k) {
       const std::optional<Item>& item = result.tables[t].items[k];
       if (item.has_value()) {
-        writer.Write(*item);
+        // Only csv can fail.
+        writer.Write(*item).IgnoreError();
       } else {
         context.err() << "the table " << asked.table_name << " has no item with the key "
                       << OneLine(ItemToJson(asked.keys[k], ItemForm::kPlain)) << '\n';
@@ -200,7 +199,8 @@ absl::Status RunBatchGet(Context& context, const BatchGetOptions& options) {
       context.Print(ResultToJson(request, result, form));
       break;
     case OutputFormat::kJsonLines:
-      PrintLines(request, result, form, context.out());
+    case OutputFormat::kCsv:
+      PrintLines(request, result, form, context);
       break;
   }
   ConsumedTotal consumed;
@@ -261,7 +261,8 @@ void RegisterBatchCommands(CommandTable& table) {
              R"({"customer_id": "cust_002"}]}}')",
              "two items"},
             {R"(echo '{"music": {"Keys": [{"artist": "Bach", "song": "Air"}]}}' | itemctl batch-get -f - -o json)",
-             "from standard input, printed in the format of AWS's answer"}}},
+             "from standard input, printed in the format of AWS's answer"}},
+       .pages = true},
       [get](Context& context) { return RunBatchGet(context, *get); });
   AddDocumentOptions(command, *get, kBatchOption, "JSON object: table name to {\"Keys\": [...]}");
   AddCapacityOption(command, *get);

@@ -38,11 +38,22 @@ constexpr char kZshScript[] = R"(#compdef itemctl
 # Completion of itemctl for zsh: put `source <(itemctl completion zsh)` behind compinit in ~/.zshrc, or this text as
 # _itemctl into a directory of $fpath.
 _itemctl() {
-  local -a answer
-  answer=("${(@f)$("${(Q)words[1]}" complete -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
+  local -a answer described plain
+  local line
+  answer=("${(@f)$("${(Q)words[1]}" complete --descriptions -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
   compset -P '*='
   case ${answer[1]} in
-    words) (( ${#answer} > 1 )) && compadd -- "${(@)answer[2,-1]}" ;;
+    words)
+      for line in "${(@)answer[2,-1]}"; do
+        if [[ $line == *$'\t'* ]]; then
+          described+=("${${line%%$'\t'*}//:/\\:}:${line#*$'\t'}")
+        elif [[ -n $line ]]; then
+          plain+=("$line")
+        fi
+      done
+      (( ${#described} )) && _describe itemctl described
+      (( ${#plain} )) && compadd -- "${(@)plain}"
+      ;;
     files) _files ;;
   esac
 }
@@ -53,6 +64,8 @@ struct CompleteOptions {
   std::vector<std::string> words;
   // The command line up to the cursor, with the program's name; given instead of `words`.
   std::string line;
+  // Print what each candidate is behind it, after a tab.
+  bool descriptions = false;
 };
 
 }  // namespace
@@ -62,14 +75,21 @@ absl::Status RunCompletion(Context& context, const std::string& shell) {
   return absl::OkStatus();
 }
 
-absl::Status RunComplete(Context& context, const CommandTable& table, const std::vector<std::string>& words) {
+absl::Status RunComplete(Context& context, const CommandTable& table, const std::vector<std::string>& words,
+                         bool with_descriptions) {
   const GlobalOptions options = ConnectionOf(words, context.options());
   NameSources names = LiveNames(context.session(), options);
   // No attribute names: a shell cannot replace a part of a quoted word.
   names.attributes = nullptr;
   const Completion completion = Complete(table, words, names);
   context.out() << (completion.files ? "files\n" : "words\n");
-  for (const std::string& candidate : completion.candidates) context.out() << candidate << '\n';
+  for (const std::string& candidate : completion.candidates) {
+    context.out() << candidate;
+    const auto description = completion.descriptions.find(candidate);
+    if (with_descriptions && description != completion.descriptions.end())
+      context.out() << '\t' << description->second;
+    context.out() << '\n';
+  }
   return absl::OkStatus();
 }
 
@@ -122,9 +142,10 @@ void RegisterCompletionCommands(CommandTable& table) {
                     if (!line.at_word) words.emplace_back();
                     words.erase(words.begin());
                   }
-                  return RunComplete(context, table, words);
+                  return RunComplete(context, table, words, complete->descriptions);
                 });
   command->add_option("WORD", complete->words, "The words so far, the one to complete last");
+  command->add_flag("--descriptions", complete->descriptions, "Print what each candidate is, after a tab");
   command->add_option("--line", complete->line, "The line so far. Default: WORD")->type_name("TEXT");
 
   auto man = std::make_shared<ManOptions>();

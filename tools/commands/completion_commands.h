@@ -14,8 +14,10 @@ namespace itemdb::tools {
 absl::Status RunCompletion(Context& context, const std::string& shell);
 
 // Prints "words", or "files" if a path is possible, and then the candidates for the last of `words`, one a
-// line. Always OK: a failed completion prints no candidates.
-absl::Status RunComplete(Context& context, const CommandTable& table, const std::vector<std::string>& words);
+// line; with `with_descriptions` what it is behind it, after a tab. Always OK: a failed completion prints no
+// candidates.
+absl::Status RunComplete(Context& context, const CommandTable& table, const std::vector<std::string>& words,
+                         bool with_descriptions);
 
 // Writes the manual pages into `directory`, or the one called `page` to stdout.
 struct ManOptions {

@@ -4,6 +4,7 @@
 
 #include "common/status_macros.h"
 #include "tools/cli/command_table.h"
+#include "tools/cli/reserved_names.h"
 
 namespace itemdb::tools {
 namespace {
@@ -20,10 +21,12 @@ absl::StatusOr<Request> CountRequest(const CountOptions& options) {
 absl::StatusOr<ItemPage> Count(Context& context, const Client& client, const CountOptions& options) {
   if (options.key_condition_expression.empty()) {
     ITEMDB_ASSIGN_OR_RETURN(ScanRequest scan, CountRequest<ScanRequest>(options));
+    AliasReservedWords(scan);
     return client.Scan(scan, context.Call());
   }
   ITEMDB_ASSIGN_OR_RETURN(QueryRequest query, CountRequest<QueryRequest>(options));
   query.key_condition_expression = options.key_condition_expression;
+  AliasReservedWords(query);
   return client.Query(query, context.Call());
 }
 

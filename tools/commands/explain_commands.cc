@@ -9,6 +9,7 @@
 #include "tools/cli/command_table.h"
 #include "tools/cli/consumed_capacity.h"
 #include "tools/cli/option_validators.h"
+#include "tools/cli/reserved_names.h"
 #include "tools/model/read_advice.h"
 
 namespace itemdb::tools {
@@ -29,13 +30,17 @@ absl::StatusOr<ItemPage> ReadPage(Context& context, const Client& client, const 
   absl::StatusOr<ItemPage> page;
   if (options.key_condition_expression.empty()) {
     ITEMDB_ASSIGN_OR_RETURN(ScanRequest scan, ExplainRequest<ScanRequest>(options));
+    AliasReservedWords(scan);
     read->expression_attribute_names = scan.expression_attribute_names;
+    read->expression_attribute_values = scan.expression_attribute_values;
     page = client.Scan(scan, context.Call());
   } else {
     ITEMDB_ASSIGN_OR_RETURN(QueryRequest query, ExplainRequest<QueryRequest>(options));
     read->expression_attribute_names = query.expression_attribute_names;
+    read->expression_attribute_values = query.expression_attribute_values;
     query.key_condition_expression = options.key_condition_expression;
     query.scan_index_forward = options.scan_index_forward;
+    AliasReservedWords(query);
     page = client.Query(query, context.Call());
   }
   if (!page.ok()) return page.status();
@@ -68,11 +73,24 @@ JsonValue Explanation(const ExplainOptions& options, const ItemPage& page,
   return document.Add("Advice", advice);
 }
 
-// Prints one line for each figure and each advice.
+// Where the command in an advice begins; npos without one.
+size_t CommandIn(const std::string& advice) {
+  const size_t found = advice.find(": itemctl ");
+  return found == std::string::npos ? found : found + 2;
+}
+
+// Prints one line for each figure and each advice. Commands come after the table, each on a line of its own,
+// so that they can be pasted.
 void PrintUpright(const JsonValue& document, Context& context) {
   TextTable table({"figure", "value"});
-  const auto add = [&table](const std::string& name, const JsonValue& value) {
-    table.AddRow({name, value.kind == JsonValue::Kind::kString ? value.text : OneLine(value)});
+  std::vector<std::string> commands;
+  const auto add = [&](const std::string& name, const JsonValue& value) {
+    std::string text = value.kind == JsonValue::Kind::kString ? value.text : OneLine(value);
+    if (const size_t command = CommandIn(text); command != std::string::npos) {
+      commands.push_back(text.substr(command));
+      text.resize(command - 2);
+    }
+    table.AddRow({name, text});
   };
   for (const auto& [name, value] : document.members) {
     if (value.kind != JsonValue::Kind::kArray) {
@@ -82,6 +100,7 @@ void PrintUpright(const JsonValue& document, Context& context) {
     for (const JsonValue& element : value.elements) add(name, element);
   }
   context.Print(table);
+  for (const std::string& command : commands) context.out() << '\n' << Printable(command) << '\n';
 }
 
 }  // namespace
@@ -115,7 +134,8 @@ void RegisterExplainCommands(CommandTable& table) {
              "a scan that should be a query of an index"},
             {R"(itemctl explain Order --index OrderByCustomerDate --key-condition 'customer_id = :c' )"
              R"(--values '{":c": "cust_001"}' -o json)",
-             "that query"}}},
+             "that query"}},
+       .pages = true},
       [options](Context& context) { return RunExplain(context, *options); });
   AddReadOptions(command, *options);
   AddProjectionOption(command, *options);

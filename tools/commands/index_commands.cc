@@ -1,6 +1,7 @@
 #include "tools/commands/index_commands.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "absl/time/clock.h"
 #include "common/status_macros.h"
 #include "tools/base/exit_codes.h"
+#include "tools/base/number_text.h"
 #include "tools/base/text_table.h"
 #include "tools/cli/command_table.h"
 #include "tools/cli/option_validators.h"
@@ -68,21 +70,35 @@ absl::StatusOr<UpdateTableRequest> RequestOf(const IndexAddOptions& options) {
 // Prints the index `index_name`, or all indexes if it is empty.
 void PrintIndexes(Context& context, const TableDescription& table, const std::string& index_name) {
   if (context.format() == OutputFormat::kTable) {
-    TextTable text({"index", "status", NumberColumn("items"), NumberColumn("bytes"), NumberColumn("skipped"),
-                    "doing", NumberColumn("done"), NumberColumn("of"), NumberColumn("per second"), "left",
-                    "last error"});
+    const auto is_shown = [&index_name](const IndexDescription& index) {
+      return index_name.empty() || index.definition.index_name == index_name;
+    };
+    // The columns of a build are only there if an index is being built.
+    const bool any_build = std::any_of(table.indexes.begin(), table.indexes.end(), [&](const auto& index) {
+      return is_shown(index) && index.build.has_value();
+    });
+    std::vector<TableColumn> columns = {"index", "status", NumberColumn("items"), NumberColumn("size"),
+                                        NumberColumn("skipped")};
+    if (any_build) {
+      columns.insert(columns.end(), {"doing", NumberColumn("done"), NumberColumn("of"),
+                                     NumberColumn("per second"), "left", "last error"});
+    }
+    TextTable text(std::move(columns));
     for (const IndexDescription& index : table.indexes) {
-      if (!index_name.empty() && index.definition.index_name != index_name) continue;
+      if (!is_shown(index)) continue;
       const IndexBuild build = index.build.value_or(IndexBuild{});
       const bool building = index.build.has_value();
-      auto number = [building](int64_t value) { return building ? absl::StrCat(value) : ""; };
-      text.AddRow({index.definition.index_name, std::string(NameOf(index.index_status)),
-                   absl::StrCat(index.item_count), absl::StrCat(index.index_size_bytes),
-                   absl::StrCat(building ? build.skipped_items : index.skipped_items), PhaseText(build),
-                   number(build.done), number(build.total), number(build.per_second),
-                   building ? absl::FormatDuration(build.time_left) : "", build.last_error});
+      std::vector<std::string> cells = {index.definition.index_name, std::string(NameOf(index.index_status)),
+                                        WithSeparators(index.item_count), BytesText(index.index_size_bytes),
+                                        absl::StrCat(building ? build.skipped_items : index.skipped_items)};
+      if (building) {
+        cells.insert(cells.end(), {PhaseText(build), absl::StrCat(build.done), absl::StrCat(build.total),
+                                   absl::StrCat(build.per_second), absl::FormatDuration(build.time_left),
+                                   build.last_error});
+      }
+      text.AddRow(cells);
     }
-    context.Print(text);
+    context.Print(text, {.one = "index", .many = "indexes"});
     return;
   }
   JsonValue indexes = JsonValue::Array();
@@ -110,11 +126,11 @@ int64_t RecordsOf(const TableDescription& table, const std::string& index_name) 
 // Runs the check and shows its progress.
 absl::StatusOr<CheckDatabaseResult> RunCheck(Context& context, const Client& client, const std::string& doing,
                                              int64_t records, const CheckDatabaseRequest& request) {
-  std::ostream* terminal = ProgressStream(context);
+  const ProgressTerminal terminal = ProgressStream(context);
   Progress progress(terminal, {.doing = doing, .unit = "records", .total = records});
   std::atomic<bool> checked = false;
   std::thread looker([&, call = context.Call()] {
-    while (terminal != nullptr && !checked) {
+    while (terminal.stream != nullptr && !checked) {
       absl::StatusOr<DaemonStatus> status = client.GetStatus({}, call);
       if (status.ok() && status->check.has_value()) {
         progress.Set(status->check->done);
@@ -159,9 +175,9 @@ absl::Status RunIndexDrop(Context& context, const IndexDropOptions& options) {
   ITEMDB_ASSIGN_OR_RETURN(TableResult found, client.DescribeTable(options.table_name, context.Call()));
   const IndexDescription* index = FindIndex(found.table, options.index_name);
   if (index == nullptr) return NoSuchIndex(options.table_name, options.index_name);
-  const std::string action =
-      absl::StrFormat("delete the index %s of the table %s with %d entries (%d bytes)", options.index_name,
-                      options.table_name, index->item_count, index->index_size_bytes);
+  const std::string action = absl::StrFormat(
+      "delete the index %s of the table %s with %s (%s)", options.index_name, options.table_name,
+      NumberOf(index->item_count, {.one = "entry", .many = "entries"}), BytesText(index->index_size_bytes));
   ITEMDB_ASSIGN_OR_RETURN(bool go_on, Confirm(context, options.confirm, action, Unattended::kRefuse));
   if (go_on) {
     ITEMDB_ASSIGN_OR_RETURN(TableResult deleted,

@@ -14,6 +14,7 @@
 #include "itemdb/errors.h"
 #include "tools/base/exit_codes.h"
 #include "tools/cli/command_table.h"
+#include "tools/cli/reserved_names.h"
 #include "tools/json/item_json.h"
 
 namespace itemdb::tools {
@@ -111,6 +112,7 @@ absl::Status RunItemGet(Context& context, const ItemGetOptions& options) {
   ITEMDB_ASSIGN_OR_RETURN(ExpressionAttributeNames names,
                           ParseNames(options.names, "--expression-attribute-names"));
   request.expression_attribute_names = std::move(names);
+  AliasReservedWords(request);
 
   ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
   ITEMDB_ASSIGN_OR_RETURN(GetItemResult result, client.GetItem(request, context.Call()));
@@ -129,6 +131,7 @@ absl::Status RunItemPut(Context& context, const ItemPutOptions& options) {
   ITEMDB_RETURN_IF_ERROR(FillWrite(options, request));
   ITEMDB_ASSIGN_OR_RETURN(Item item, ReadItemToPut(options, context));
   request.item = std::move(item);
+  AliasReservedWords(request);
   ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
   return FinishWrite(client.PutItem(request, context.Call()), options, context);
 }
@@ -139,6 +142,7 @@ absl::Status RunItemUpdate(Context& context, const ItemUpdateOptions& options) {
   ITEMDB_ASSIGN_OR_RETURN(Item key, ParseItem(options.key, ReadForm::kDetect, kTheKey));
   request.key = std::move(key);
   request.update_expression = options.update_expression;
+  AliasReservedWords(request);
   ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
   return FinishWrite(client.UpdateItem(request, context.Call()), options, context);
 }
@@ -148,6 +152,7 @@ absl::Status RunItemDelete(Context& context, const ItemDeleteOptions& options) {
   ITEMDB_RETURN_IF_ERROR(FillWrite(options, request));
   ITEMDB_ASSIGN_OR_RETURN(Item key, ParseItem(options.key, ReadForm::kDetect, kTheKey));
   request.key = std::move(key);
+  AliasReservedWords(request);
   ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
   if (options.confirm.dry_run) return TryItemDelete(context, client, request, options);
   if (!options.confirm.yes && context.streams().in_is_terminal) {

@@ -99,6 +99,7 @@ absl::Status RunOrderEntryAll(Context& context) {
         all.elements.push_back(PatternToJson(pattern, items, ItemForm::kPlain));
         break;
       case OutputFormat::kJsonLines:
+      case OutputFormat::kCsv:
         context.Print(PatternToJson(pattern, items, ItemForm::kPlain));
         break;
     }
@@ -126,6 +127,7 @@ absl::Status RunOrderEntryPattern(Context& context, const PatternOptions& option
       context.Print(PatternToJson(pattern, items, form));
       break;
     case OutputFormat::kJsonLines:
+    case OutputFormat::kCsv:
       for (const Item& item : items) context.Print(ItemToJson(item, form));
       break;
   }

@@ -130,13 +130,17 @@ void PrintPatternTable(const order_entry::AccessPattern& pattern, const std::vec
   const bool plain = form == ItemForm::kPlain;
   const RepeatingKeys repeating = plain ? RepeatingKeysOf(items) : RepeatingKeys{};
   context.out() << QuestionText(pattern, arguments) << '\n';
+  TableLayout layout = context.layout();
+  if (layout.max_width == 0 && plain) layout = {.expanded = layout.expanded, .max_width = kTerminalColumns};
   ItemWriter writer({.format = OutputFormat::kTable,
                      .form = form,
-                     .expanded = context.options().expanded,
-                     .leading_columns = ColumnOrder(pattern.table_name),
-                     .max_width = plain ? kTerminalColumns : 0},
+                     .layout = layout,
+                     .leading_columns = ColumnOrder(pattern.table_name)},
                     &context.out());
-  for (const Item& item : items) writer.Write(plain ? ForPeople(item, repeating) : item);
+  for (const Item& item : items) {
+    // Only csv can fail.
+    writer.Write(plain ? ForPeople(item, repeating) : item).IgnoreError();
+  }
   writer.Finish(JsonValue::Object());
   context.out() << SummaryText(items.size(), repeating) << '\n';
 }

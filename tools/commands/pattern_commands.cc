@@ -13,70 +13,40 @@
 #include "tools/cli/command_table.h"
 #include "tools/cli/output.h"
 #include "tools/cli/progress.h"
+#include "tools/json/status_json.h"
 
 namespace itemdb::tools {
 namespace {
 
-// A query that reads more than this many items for each returned item gets advice.
-constexpr int64_t kReadsWorthAnIndex = 2;
-
-JsonValue PatternToJson(const AccessPattern& pattern) {
-  JsonValue object = JsonValue::Object().Add("table_name", pattern.table_name);
-  if (!pattern.index_name.empty()) object.Add("index_name", pattern.index_name);
-  object.Add("operation", pattern.operation);
-  if (!pattern.key_condition.empty()) object.Add("key_condition", pattern.key_condition);
-  if (!pattern.filter.empty()) object.Add("filter", pattern.filter);
-  if (pattern.descending) object.Add("descending", true);
-  object.Add("calls", pattern.calls)
-      .Add("errors", pattern.errors)
-      .Add("items_scanned", pattern.items_scanned)
-      .Add("items_returned", pattern.items_returned)
-      .Add("p50_us", absl::ToInt64Microseconds(pattern.p50))
-      .Add("p99_us", absl::ToInt64Microseconds(pattern.p99));
-  const std::string advice = AdviceFor(pattern);
-  if (!advice.empty()) object.Add("advice", advice);
-  return object;
-}
-
-JsonValue ResultToJson(const AccessPatternsResult& result) {
-  JsonValue patterns = JsonValue::Array();
-  for (const AccessPattern& pattern : result.patterns) patterns.elements.push_back(PatternToJson(pattern));
-  return JsonValue::Object()
-      .Add("start_time", TimeText(result.start_time))
-      .Add("other_calls", result.other_calls)
-      .Add("patterns", std::move(patterns));
+// "Query Order.OrderByCustomerDate where customer_id = ? descending, filter status = ?".
+std::string RequestText(const AccessPattern& pattern) {
+  std::string text = pattern.operation + " " + pattern.table_name;
+  if (!pattern.index_name.empty()) absl::StrAppend(&text, ".", pattern.index_name);
+  if (!pattern.key_condition.empty()) absl::StrAppend(&text, " where ", pattern.key_condition);
+  if (pattern.descending) text += " descending";
+  const bool reads = pattern.operation == "Query" || pattern.operation == "Scan";
+  if (!pattern.filter.empty())
+    absl::StrAppend(&text, pattern.key_condition.empty() ? " " : ", ", reads ? "filter " : "if ",
+                    pattern.filter);
+  return text;
 }
 
 void PrintTable(const AccessPatternsResult& result, Context& context) {
-  TextTable table({NumberColumn("calls"), NumberColumn("errors"), "operation", "table", "index",
-                   "key condition", "filter or condition", NumberColumn("scanned"), NumberColumn("returned"),
-                   NumberColumn("p50 us"), NumberColumn("p99 us"), "advice"});
+  TextTable table({NumberColumn("calls"), NumberColumn("errors"), "request", NumberColumn("scanned"),
+                   NumberColumn("returned"), NumberColumn("p50 us"), NumberColumn("p99 us"), "advice"});
   for (const AccessPattern& pattern : result.patterns) {
-    table.AddRow({WithSeparators(pattern.calls), WithSeparators(pattern.errors), pattern.operation,
-                  pattern.table_name, pattern.index_name,
-                  pattern.key_condition + (pattern.descending ? " descending" : ""), pattern.filter,
+    table.AddRow({WithSeparators(pattern.calls), WithSeparators(pattern.errors), RequestText(pattern),
                   WithSeparators(pattern.items_scanned), WithSeparators(pattern.items_returned),
                   WithSeparators(absl::ToInt64Microseconds(pattern.p50)),
                   WithSeparators(absl::ToInt64Microseconds(pattern.p99)), AdviceFor(pattern)});
   }
-  context.Print(table);
+  context.Print(table, {.one = "pattern", .many = "patterns"});
   if (result.other_calls > 0)
-    context.out() << "and " << WithSeparators(result.other_calls)
-                  << " calls of patterns that are not listed, because there are too many patterns\n";
+    context.out() << "and " << NumberOf(result.other_calls, {.one = "call", .many = "calls"})
+                  << " of patterns that are not listed, because there are too many patterns\n";
 }
 
 }  // namespace
-
-std::string AdviceFor(const AccessPattern& pattern) {
-  if (pattern.operation == "Scan") {
-    return absl::StrCat("reads all of ", pattern.index_name.empty() ? "the table" : "the index");
-  }
-  if (pattern.operation == "Query" && pattern.items_scanned > kReadsWorthAnIndex * pattern.items_returned) {
-    return absl::StrFormat("the filter discards %d of 100 items read",
-                           100 * (pattern.items_scanned - pattern.items_returned) / pattern.items_scanned);
-  }
-  return "";
-}
 
 absl::Status RunPatterns(Context& context, const PatternsOptions& options) {
   ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
@@ -85,7 +55,7 @@ absl::Status RunPatterns(Context& context, const PatternsOptions& options) {
   if (context.format() == OutputFormat::kTable) {
     PrintTable(result, context);
   } else if (context.format() == OutputFormat::kJson) {
-    context.Print(ResultToJson(result));
+    context.Print(PatternsToJson(result));
   } else {
     for (const AccessPattern& pattern : result.patterns) context.Print(PatternToJson(pattern));
   }
@@ -103,7 +73,8 @@ void RegisterPatternCommands(CommandTable& table) {
            "Calls of both protocols are counted since the daemon was started; latencies are those inside the "
            "database. Scans, and queries whose filter discards most of the items read, are marked.",
        .examples = {{"itemctl patterns", "of every table, most calls first"},
-                    {"itemctl patterns Order -o jsonl", "of one table, a pattern a line"}}},
+                    {"itemctl patterns Order -o jsonl", "of one table, a pattern a line"}},
+       .pages = true},
       [options](Context& context) { return RunPatterns(context, *options); });
   command->add_option(std::string(kTableName), options->table_name, "Only of this table. Default: of all");
 }

@@ -18,9 +18,6 @@ struct PatternsOptions {
 // Prints the patterns, most calls first. Patterns that read more than necessary are marked.
 absl::Status RunPatterns(Context& context, const PatternsOptions& options);
 
-// Says why a pattern reads more than necessary, without a full stop; empty if it does not.
-std::string AdviceFor(const AccessPattern& pattern);
-
 void RegisterPatternCommands(CommandTable& table);
 
 }  // namespace itemdb::tools

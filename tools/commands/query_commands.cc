@@ -17,9 +17,11 @@
 #include "common/status_macros.h"
 #include "tools/base/exit_codes.h"
 #include "tools/cli/command_table.h"
+#include "tools/cli/live_names.h"
 #include "tools/cli/option_validators.h"
 #include "tools/cli/output.h"
 #include "tools/cli/progress.h"
+#include "tools/cli/reserved_names.h"
 #include "tools/json/item_json.h"
 
 namespace itemdb::tools {
@@ -46,26 +48,6 @@ absl::Status FillRequest(const PageOptions& options, Request& request) {
     request.exclusive_start_key = std::move(start);
   }
   return absl::OkStatus();
-}
-
-// The first columns of a table: the key attributes of the index, then those of the table. Errors are ignored;
-// the read itself reports a table or index that does not exist.
-std::vector<std::string> KeyColumns(Client& client, const PageOptions& options) {
-  std::vector<std::string> columns;
-  absl::StatusOr<TableResult> described = client.DescribeTable(options.table_name);
-  if (!described.ok()) return columns;
-  const TableDefinition& table = described->table.definition;
-  auto add = [&columns](const std::vector<KeySchemaElement>& key_schema) {
-    for (const KeySchemaElement& element : key_schema) columns.push_back(element.attribute_name);
-  };
-  for (const GlobalSecondaryIndex& index : table.global_secondary_indexes) {
-    if (index.index_name == options.index_name) add(index.key_schema);
-  }
-  for (const LocalSecondaryIndex& index : table.local_secondary_indexes) {
-    if (index.index_name == options.index_name) add(index.key_schema);
-  }
-  add(table.key_schema);
-  return columns;
 }
 
 // The number of items that a scan will read, for its progress; 0 if not known.
@@ -175,12 +157,14 @@ absl::Status PrintPages(Context& context, Client& client, const PageOptions& opt
                         const NextPage& next_page) {
   const bool one_page = options.page || options.limit.has_value();
   ITEMDB_ASSIGN_OR_RETURN(PageOutput output, PageOutput::Open(context, options.to_file));
-  Progress progress(options.to_file.empty() ? nullptr : ProgressStream(context),
+  Progress progress(options.to_file.empty() ? ProgressTerminal(nullptr) : ProgressStream(context),
                     {.doing = "reading " + options.table_name, .unit = "items", .total = total});
   ItemWriter::Options writer_options{.format = context.format(),
                                      .form = options.typed ? ItemForm::kTyped : ItemForm::kPlain,
-                                     .expanded = context.options().expanded};
-  if (context.format() == OutputFormat::kTable) writer_options.leading_columns = KeyColumns(client, options);
+                                     .layout = options.to_file.empty() ? context.layout() : TableLayout{},
+                                     .with_count = true};
+  if (context.format() == OutputFormat::kTable || context.format() == OutputFormat::kCsv)
+    writer_options.leading_columns = LeadingColumns(client, options.table_name, options.index_name);
   ItemWriter writer(std::move(writer_options), &output.stream());
   int64_t count = 0;
   int64_t scanned_count = 0;
@@ -192,7 +176,7 @@ absl::Status PrintPages(Context& context, Client& client, const PageOptions& opt
     ITEMDB_ASSIGN_OR_RETURN(std::optional<ItemPage> next, next_page());
     if (!next.has_value()) break;
     const ItemPage& page = *next;
-    for (const Item& item : page.items) writer.Write(item);
+    for (const Item& item : page.items) ITEMDB_RETURN_IF_ERROR(writer.Write(item));
     for (const SkippedDamage& skipped : page.skipped_damage) PrintSkipped(context, skipped);
     skipped_places += page.skipped_damage.size();
     count += page.count;
@@ -228,6 +212,7 @@ absl::Status RunQuery(Context& context, const QueryOptions& options) {
   ITEMDB_RETURN_IF_ERROR(FillRequest(options, request));
   request.key_condition_expression = options.key_condition_expression;
   request.scan_index_forward = options.scan_index_forward;
+  AliasReservedWords(request);
   absl::StatusOr<Client> client = context.OpenClient();
   if (!client.ok()) return client.status();
   return PrintPages(context, *client, options, /*total=*/0,
@@ -246,6 +231,7 @@ absl::Status RunScan(Context& context, const ScanOptions& options) {
   }
   if (options.segments > 1 && options.skip_damage)
     return UsageError("give --segments or --skip-damage, not both: damage is skipped in key order");
+  AliasReservedWords(request);
   absl::StatusOr<Client> client = context.OpenClient();
   if (!client.ok()) return client.status();
   const int64_t total = options.to_file.empty() ? 0 : ItemCount(*client, options);
@@ -308,7 +294,8 @@ void RegisterQueryCommands(CommandTable& table) {
             {R"(itemctl query Order --index OrderByCustomerDate --key-condition )"
              R"('customer_id = :c AND order_date >= :d' --values '{":c": "cust_001", ":d": "2025-12-01"}' )"
              R"(--no-scan-index-forward --limit 10)",
-             "the latest ten of an index, newest first"}}},
+             "the latest ten of an index, newest first"}},
+       .pages = true},
       [query](Context& context) { return RunQuery(context, *query); });
   AddPageOptions(command, *query);
   AddKeyConditionOption(command, query->key_condition_expression, /*required=*/true);
@@ -323,7 +310,8 @@ void RegisterQueryCommands(CommandTable& table) {
        .examples = {{R"(itemctl scan Employee --filter 'job_title = :t' --values '{":t": "Manager"}')",
                      "the items for which a filter is true"},
                     {"itemctl scan Order --typed --to-file orders.jsonl -o jsonl",
-                     "a whole table into a file, lossless"}}},
+                     "a whole table into a file, lossless"}},
+       .pages = true},
       [scan](Context& context) { return RunScan(context, *scan); });
   AddPageOptions(command, *scan);
   command

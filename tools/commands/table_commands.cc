@@ -28,23 +28,27 @@ absl::Status Finish(const absl::StatusOr<TableResult>& result, Context& context)
 
 void PrintTable(const TableDescription& table, Context& context) {
   if (context.format() != OutputFormat::kTable) {
-    context.Print(TableToJson(table));
+    JsonValue document = TableToJson(table);
+    if (context.options().output_version > 1)
+      document = JsonValue::Object().Add("Table", std::move(document));
+    context.Print(document);
     return;
   }
   const TableDefinition& definition = table.definition;
   TextTable text(
-      {"table / index", "status", NumberColumn("items"), NumberColumn("bytes"), "key schema", "projection"});
-  text.AddRow({definition.table_name, std::string(NameOf(table.table_status)), absl::StrCat(table.item_count),
-               absl::StrCat(table.table_size_bytes), KeySchemaText(definition.key_schema, definition), ""});
+      {"table / index", "status", NumberColumn("items"), NumberColumn("size"), "key schema", "projection"});
+  text.AddRow({definition.table_name, std::string(NameOf(table.table_status)),
+               WithSeparators(table.item_count), BytesText(table.table_size_bytes),
+               KeySchemaText(definition.key_schema, definition), ""});
   for (const IndexDescription& index : table.indexes) {
     text.AddRow({"  " + index.definition.index_name, std::string(NameOf(index.index_status)),
-                 absl::StrCat(index.item_count), absl::StrCat(index.index_size_bytes),
+                 WithSeparators(index.item_count), BytesText(index.index_size_bytes),
                  KeySchemaText(index.definition.key_schema, definition),
                  ProjectionText(index.definition.projection)});
   }
   for (const LocalIndexDescription& index : table.local_indexes) {
-    text.AddRow({"  " + index.definition.index_name, "local", absl::StrCat(index.item_count),
-                 absl::StrCat(index.index_size_bytes), KeySchemaText(index.definition.key_schema, definition),
+    text.AddRow({"  " + index.definition.index_name, "local", WithSeparators(index.item_count),
+                 BytesText(index.index_size_bytes), KeySchemaText(index.definition.key_schema, definition),
                  ProjectionText(index.definition.projection)});
   }
   context.Print(text);
@@ -66,9 +70,10 @@ absl::Status RunTableDelete(Context& context, const TableDeleteOptions& options)
   ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
   const absl::StatusOr<TableResult> found = client.DescribeTable(options.table_name, context.Call());
   if (!found.ok()) return found.status();
-  const std::string action =
-      absl::StrFormat("delete the table %s with %d items (%d bytes) and %d indexes", options.table_name,
-                      found->table.item_count, found->table.table_size_bytes, found->table.indexes.size());
+  const std::string action = absl::StrFormat(
+      "delete the table %s with %s (%s) and %s", options.table_name,
+      NumberOf(found->table.item_count, kItemNoun), BytesText(found->table.table_size_bytes),
+      NumberOf(static_cast<int64_t>(found->table.indexes.size()), {.one = "index", .many = "indexes"}));
   ITEMDB_ASSIGN_OR_RETURN(bool go_on, Confirm(context, options.confirm, action, Unattended::kRefuse));
   return Finish(go_on ? client.DeleteTable(options.table_name, context.Call()) : found, context);
 }
@@ -87,13 +92,14 @@ absl::Status RunTableList(Context& context) {
     case OutputFormat::kTable: {
       TextTable text({"table"});
       for (const std::string& name : names) text.AddRow({name});
-      context.Print(text);
+      context.Print(text, {.one = "table", .many = "tables"});
       break;
     }
     case OutputFormat::kJson:
       context.Print(JsonValue::Object().Add("TableNames", names));
       break;
     case OutputFormat::kJsonLines:
+    case OutputFormat::kCsv:
       for (const std::string& name : names) {
         context.Print(JsonValue::Object().Add("TableName", name));
       }
@@ -123,7 +129,8 @@ void RegisterTableCommands(CommandTable& table) {
             {.name = "list",
              .summary = "List the names of all tables",
              .examples = {{"itemctl table list", "one table a line"},
-                          {"itemctl table list -o json", "one JSON document with all names"}}},
+                          {"itemctl table list -o json", "one JSON document with all names"}},
+             .pages = true},
             RunTableList);
 
   auto describe = std::make_shared<TableNameOptions>();
@@ -132,7 +139,8 @@ void RegisterTableCommands(CommandTable& table) {
       {.name = "describe",
        .summary = "Show a table's schema, indexes and exact counts",
        .examples = {{"itemctl table describe Order", "the table and its indexes"},
-                    {"itemctl table describe Order -o json", "in the format of AWS's DescribeTable"}}},
+                    {"itemctl table describe Order -o json", "in the format of AWS's DescribeTable"}},
+       .pages = true},
       [describe](Context& context) { return RunTableDescribe(context, *describe); });
   command->add_option(std::string(kTableName), describe->table_name, "The table's name")->required();
 

@@ -7,10 +7,12 @@
 #include <variant>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "common/status_macros.h"
 #include "itemdb/errors.h"
 #include "tools/base/exit_codes.h"
+#include "tools/base/number_text.h"
 #include "tools/base/text_table.h"
 #include "tools/cli/command_table.h"
 #include "tools/cli/output.h"
@@ -108,8 +110,9 @@ absl::Status WriteAll(Context& context, const Client& client, std::vector<Transa
     return std::holds_alternative<TransactDelete>(action);
   };
   const auto deletes = std::count_if(actions.begin(), actions.end(), is_delete);
-  const std::string action =
-      absl::StrFormat("apply %d actions, %d of them deletions", actions.size(), deletes);
+  const std::string action = absl::StrFormat(
+      "apply %s, %s", NumberOf(static_cast<int64_t>(actions.size()), {.one = "action", .many = "actions"}),
+      deletes == 1 ? "1 of them a deletion" : absl::StrCat(deletes, " of them deletions"));
   if (options.confirm.dry_run || deletes > 0) {
     ITEMDB_ASSIGN_OR_RETURN(bool go_on, Confirm(context, options.confirm, action, Unattended::kGoOn));
     if (!go_on) return absl::OkStatus();

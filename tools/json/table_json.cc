@@ -1,5 +1,7 @@
 #include "tools/json/table_json.h"
 
+#include <algorithm>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -51,6 +53,9 @@ std::string_view Find(std::span<const Named<E>> names, E value) {
 // ---- reading -------------------------------------------------------------------------------------
 
 constexpr char kDocument[] = "the CreateTable document";
+
+// Every database has this ARN before the names of its tables, as for DynamoDB local.
+constexpr char kArnOfTables[] = "arn:aws:dynamodb:local:000000000000:table/";
 
 constexpr NotOffered kTableNotOffered[] = {
     {"ResourcePolicy", "there are no resource policies"},
@@ -140,6 +145,70 @@ std::optional<StreamViewType> ReadStreamSpecification(MemberReader& reader) {
     return std::nullopt;
   }
   return reader.Enum("StreamViewType", kStreamViewTypes);
+}
+
+// ---- descriptions as requests --------------------------------------------------------------------
+
+void Remove(JsonValue& object, std::initializer_list<std::string_view> names) {
+  std::erase_if(object.members, [names](const auto& member) {
+    return std::find(names.begin(), names.end(), member.first) != names.end();
+  });
+}
+
+// The member `inner` of the object `name`; null if there is none.
+const JsonValue* Inner(const JsonValue& object, std::string_view name, std::string_view inner) {
+  const JsonValue* outer = object.FindOrNull(name);
+  return outer == nullptr ? nullptr : outer->FindOrNull(inner);
+}
+
+// Throughput of 0 and 0 is how a description says that there is none.
+void KeepThroughput(JsonValue& object, bool on_demand) {
+  const JsonValue* read = Inner(object, "ProvisionedThroughput", "ReadCapacityUnits");
+  if (on_demand || (read != nullptr && read->text == "0")) Remove(object, {"ProvisionedThroughput"});
+  for (auto& [name, value] : object.members) {
+    if (name == "ProvisionedThroughput")
+      Remove(value, {"LastIncreaseDateTime", "LastDecreaseDateTime", "NumberOfDecreasesToday"});
+    if (name == "WarmThroughput") Remove(value, {"Status"});
+  }
+}
+
+// What DescribeTable returns, as the request that creates the same table. Another document is returned as it
+// is.
+JsonValue RequestOfDescription(const JsonValue& json) {
+  const JsonValue* table = json.FindOrNull("Table");
+  JsonValue request = table != nullptr && json.members.size() == 1 ? *table : json;
+  if (request.FindOrNull("TableStatus") == nullptr) return json;
+  const JsonValue* mode = Inner(request, "BillingModeSummary", "BillingMode");
+  const std::string billing = mode == nullptr ? "PROVISIONED" : mode->text;
+  const JsonValue* table_class = Inner(request, "TableClassSummary", "TableClass");
+  const JsonValue* sse_status = Inner(request, "SSEDescription", "Status");
+  const JsonValue* enabled = Inner(request, "StreamSpecification", "StreamEnabled");
+  JsonValue added = JsonValue::Object().Add("BillingMode", billing);
+  if (table_class != nullptr) added.Add("TableClass", table_class->text);
+  if (sse_status != nullptr) {
+    JsonValue sse = JsonValue::Object().Add("Enabled", sse_status->text == "ENABLED");
+    const JsonValue* type = Inner(request, "SSEDescription", "SSEType");
+    const JsonValue* key = Inner(request, "SSEDescription", "KMSMasterKeyArn");
+    if (type != nullptr) sse.Add("SSEType", type->text);
+    if (key != nullptr) sse.Add("KMSMasterKeyId", key->text);
+    added.Add("SSESpecification", std::move(sse));
+  }
+  if (enabled != nullptr && !enabled->boolean) Remove(request, {"StreamSpecification"});
+  Remove(request, {"TableStatus", "TableId", "StorageId", "TableArn", "CreationDateTime", "ItemCount",
+                   "TableSizeBytes", "BillingModeSummary", "TableClassSummary", "SSEDescription",
+                   "LatestStreamLabel", "LatestStreamArn", "RestoreSummary"});
+  const bool on_demand = billing == "PAY_PER_REQUEST";
+  KeepThroughput(request, on_demand);
+  for (auto& [name, indexes] : request.members) {
+    if (name != "GlobalSecondaryIndexes" && name != "LocalSecondaryIndexes") continue;
+    for (JsonValue& index : indexes.elements) {
+      Remove(index, {"IndexStatus", "Backfilling", "Build", "ItemCount", "IndexSizeBytes", "IndexArn",
+                     "SkippedItemCount"});
+      KeepThroughput(index, on_demand);
+    }
+  }
+  for (auto& [name, value] : added.members) request.Add(name, std::move(value));
+  return request;
 }
 
 // ---- writing -------------------------------------------------------------------------------------
@@ -281,7 +350,8 @@ std::string_view NameOf(StreamViewType type) { return Find<StreamViewType>(kStre
 std::string_view NameOf(TableClass table_class) { return Find<TableClass>(kTableClasses, table_class); }
 std::string_view NameOf(TableStatus status) { return Find<TableStatus>(kTableStatuses, status); }
 
-absl::StatusOr<TableDefinition> TableDefinitionFromJson(const JsonValue& json) {
+absl::StatusOr<TableDefinition> TableDefinitionFromJson(const JsonValue& document) {
+  const JsonValue json = RequestOfDescription(document);
   MemberReader reader(json, kDocument);
   reader.Allow(
       {"TableName", "AttributeDefinitions", "KeySchema", "GlobalSecondaryIndexes", "BillingMode",
@@ -335,6 +405,7 @@ JsonValue TableToJson(const TableDescription& table) {
       JsonValue::Object()
           .Add("TableName", definition.table_name)
           .Add("TableStatus", NameOf(table.table_status))
+          .Add("TableArn", kArnOfTables + definition.table_name)
           .Add("TableId", table.table_id)
           .Add("StorageId", table.storage_id)
           .Add("CreationDateTime",
@@ -361,7 +432,11 @@ JsonValue TableToJson(const TableDescription& table) {
   if (!definition.tags.empty()) object.Add("Tags", TagsToJson(definition.tags));
   object.Add("DeletionProtectionEnabled", definition.deletion_protection_enabled)
       .Add("StreamSpecification", StreamToJson(definition));
-  if (!table.latest_stream_label.empty()) object.Add("LatestStreamLabel", table.latest_stream_label);
+  if (!table.latest_stream_label.empty()) {
+    object.Add("LatestStreamLabel", table.latest_stream_label)
+        .Add("LatestStreamArn",
+             kArnOfTables + definition.table_name + "/stream/" + table.latest_stream_label);
+  }
   if (table.restore.has_value()) {
     object.Add("RestoreSummary",
                JsonValue::Object()

@@ -12,7 +12,9 @@
 
 namespace itemdb::tools {
 
-// Reads a CreateTable request as it is written for AWS: the body of the request.
+// Reads a CreateTable request as it is written for AWS: the body of the request. Also reads what
+// DescribeTable returns and `itemctl table describe -o json` prints, as the request that creates the same
+// table.
 //
 // As in AWS, the billing mode defaults to PROVISIONED. StreamSpecification selects the images in change
 // records; without it change records have keys only. Refused, with the member's name: a member that is

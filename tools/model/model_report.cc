@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "tools/base/number_text.h"
 #include "tools/base/text_table.h"
 #include "tools/cli/output.h"
 #include "tools/json/item_json.h"
@@ -132,8 +133,10 @@ std::string SummaryOf(const std::vector<PatternRun>& runs) {
     scanned += run.figures.scanned;
     returned += run.figures.returned;
   }
-  return absl::StrFormat("%d patterns: %s; %d calls, %d items scanned, %d returned", runs.size(),
-                         absl::StrJoin(parts, ", "), calls, scanned, returned);
+  return absl::StrFormat("%s: %s; %s, %s scanned, %d returned",
+                         NumberOf(static_cast<int64_t>(runs.size()), {.one = "pattern", .many = "patterns"}),
+                         absl::StrJoin(parts, ", "), NumberOf(calls, {.one = "call", .many = "calls"}),
+                         NumberOf(scanned, kItemNoun), returned);
 }
 
 void PrintRuns(Context& context, const std::vector<PatternRun>& runs, bool show_items) {

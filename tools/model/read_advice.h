@@ -18,6 +18,8 @@ struct ObservedRead {
   std::string index_name = {};
   std::string filter_expression = {};
   ExpressionAttributeNames expression_attribute_names = {};
+  // They become part of the commands in the advice, so that these can be pasted.
+  ExpressionAttributeValues expression_attribute_values = {};
   // The number of items read, and of those that passed the filter.
   int64_t scanned_count = 0;
   int64_t count = 0;
@@ -25,7 +27,8 @@ struct ObservedRead {
   int64_t base_items_read = 0;
 };
 
-// Sentences without a full stop; none if no cheaper read is known.
+// Sentences without a full stop; none if no cheaper read is known. Advice to query ends with ": " and the
+// command, as it is typed into a shell: with the values of the read, and with what is left of its filter.
 std::vector<std::string> AdviceFor(const ObservedRead& read, const TableDefinition& table);
 
 // The top-level attributes that must equal one value for `filter` to be true. For `a = :v AND #b = :w`: "a"

@@ -11,20 +11,24 @@
 #include "tools/commands/explain_commands.h"
 #include "tools/commands/export_commands.h"
 #include "tools/commands/generate_commands.h"
+#include "tools/commands/help_commands.h"
 #include "tools/commands/import_commands.h"
 #include "tools/commands/index_commands.h"
 #include "tools/commands/item_commands.h"
 #include "tools/commands/latency_commands.h"
 #include "tools/commands/model_commands.h"
 #include "tools/commands/order_entry_commands.h"
+#include "tools/commands/partiql_commands.h"
 #include "tools/commands/pattern_commands.h"
 #include "tools/commands/promote_commands.h"
 #include "tools/commands/query_commands.h"
 #include "tools/commands/shard_commands.h"
 #include "tools/commands/status_commands.h"
+#include "tools/commands/support_commands.h"
 #include "tools/commands/table_backup_commands.h"
 #include "tools/commands/table_commands.h"
 #include "tools/commands/time_to_live_commands.h"
+#include "tools/commands/top_commands.h"
 #include "tools/commands/transact_commands.h"
 #include "tools/commands/undo_commands.h"
 #include "tools/shell/shell_commands.h"
@@ -37,6 +41,7 @@ void RegisterAllCommands(CommandTable& table) {
   RegisterTimeToLiveCommands(table);
   RegisterItemCommands(table);
   RegisterQueryCommands(table);
+  RegisterPartiqlCommands(table);
   RegisterCountCommands(table);
   RegisterExplainCommands(table);
   RegisterBatchCommands(table);
@@ -55,10 +60,13 @@ void RegisterAllCommands(CommandTable& table) {
   RegisterPromoteCommand(table);
   RegisterAuditCommands(table);
   RegisterPatternCommands(table);
+  RegisterTopCommand(table);
+  RegisterSupportCommands(table);
   RegisterLatencyCommands(table);
   RegisterGenerateCommands(table);
   RegisterShardCommands(table);
   RegisterShellCommands(table);
+  RegisterHelpCommands(table);
   RegisterCompletionCommands(table);
 }
 

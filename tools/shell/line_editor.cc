@@ -15,7 +15,7 @@ namespace {
 constexpr int kHistoryLines = 1'000;
 // If there are more candidates, only their number is shown.
 constexpr size_t kMaxShown = 200;
-constexpr int kShownLineLetters = 100;
+constexpr int kShownLineLetters = 80;
 
 // The longest common prefix of `candidates`, which must not be empty.
 std::string CommonStart(const std::vector<std::string>& candidates) {

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "common/nearest.h"
 #include "tools/base/interrupt.h"
+#include "tools/base/statement_text.h"
 #include "tools/base/tokenizer.h"
 #include "tools/cli/error_report.h"
 #include "tools/cli/help.h"
@@ -41,6 +44,7 @@ bool Shell::RunLine(const std::string& line) {
     words.front() = "\\" + words.front();
     return RunOwnCommand(words);
   }
+  if (IsStatementText(line)) return RunPartiqlText(line);
   Words split = SplitWords(line);
   std::vector<std::string>& words = split.words;
   if (split.unfinished) {
@@ -59,6 +63,19 @@ bool Shell::RunLine(const std::string& line) {
   last_statement_ = words;
   RunStatementWords(words);
   return true;
+}
+
+bool Shell::RunPartiqlText(const std::string& text) {
+  StatementTexts texts = SplitStatements(text);
+  const bool rest_is_statement = IsStatementText(texts.rest);
+  if (rest_is_statement) texts.ended.push_back(texts.rest);
+  for (const std::string& statement : texts.ended) {
+    last_statement_ = {"partiql", statement};
+    // A condition alone is a transaction of one statement.
+    if (absl::StartsWithIgnoreCase(statement, "exists")) last_statement_.push_back("--transaction");
+    RunStatementWords(last_statement_);
+  }
+  return rest_is_statement || texts.rest.empty() || RunLine(texts.rest);
 }
 
 bool Shell::RunOwnCommand(const std::vector<std::string>& words) {
@@ -90,8 +107,8 @@ bool Shell::RunOwnCommand(const std::vector<std::string>& words) {
 
 void Shell::SetOutput(const std::vector<std::string>& words) {
   if (words.size() != 2 || !OutputFormatFromName(words[1]).has_value()) {
-    return Fail("\\o takes one of table, json, jsonl" +
-                (words.size() == 2 ? common::DidYouMean(words[1], {"table", "json", "jsonl"}) : ""));
+    return Fail("\\o takes one of table, json, jsonl, csv" +
+                (words.size() == 2 ? common::DidYouMean(words[1], {"table", "json", "jsonl", "csv"}) : ""));
   }
   session_.defaults.output = words[1];
 }
@@ -132,6 +149,9 @@ void Shell::Watch(const std::vector<std::string>& words) {
     if (!stopped.HasBeenNotified()) stopped.Notify();
   });
   const std::vector<std::string> statement = last_statement_;
+  // A pager would stop the repetition.
+  session_.may_page = false;
+  const absl::Cleanup page_again = [this] { session_.may_page = true; };
   for (int64_t round = 1; !stopped.HasBeenNotified(); ++round) {
     if (streams_.out_is_terminal) {
       streams_.out << absl::FormatTime("%Y-%m-%d %H:%M:%S", absl::Now(), absl::LocalTimeZone()) << "\n\n";

@@ -28,6 +28,8 @@ class Shell {
   Session& session() { return session_; }
 
  private:
+  // Runs the PartiQL statements of `text`, and the command behind them.
+  bool RunPartiqlText(const std::string& text);
   bool RunOwnCommand(const std::vector<std::string>& words);
   void RunStatementWords(const std::vector<std::string>& words);
   void Watch(const std::vector<std::string>& words);

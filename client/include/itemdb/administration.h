@@ -1,6 +1,8 @@
 // Requests and results about tables, changes and the daemon itself. The operations are in client.h.
 #pragma once
 
+#include "itemdb/language.h"  // First: it checks the language.
+
 #include <cstdint>
 #include <functional>
 #include <map>

@@ -2,6 +2,8 @@
 // client.h.
 #pragma once
 
+#include "itemdb/language.h"  // First: it checks the language.
+
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -8,6 +8,8 @@
 //   for (const RejectedWrite& rejected : result->rejected) { ... rejected.message ... }
 #pragma once
 
+#include "itemdb/language.h"  // First: it checks the language.
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>

@@ -5,6 +5,8 @@
 //   token.Cancel();  // From any thread: the callback gets CANCELLED, unless the reply came first.
 #pragma once
 
+#include "itemdb/language.h"  // First: it checks the language.
+
 #include <memory>
 
 #include "itemdb/export.h"

@@ -3,6 +3,8 @@
 // throughput; it limits the size of item collections by --max-item-collection-bytes.
 #pragma once
 
+#include "itemdb/language.h"  // First: it checks the language.
+
 #include <map>
 #include <optional>
 #include <string>

@@ -19,6 +19,8 @@
 //   client.PutItemAsync(request, [](absl::StatusOr<WriteResult> result) { ... });   // Does not block.
 #pragma once
 
+#include "itemdb/language.h"  // First: it checks the language.
+
 #include <concepts>
 #include <future>
 #include <memory>
@@ -37,6 +39,7 @@
 #include "itemdb/item_range.h"
 #include "itemdb/options.h"
 #include "itemdb/requests.h"
+#include "itemdb/statements.h"
 #include "itemdb/table.h"
 #include "itemdb/table_exports.h"
 #include "itemdb/value.h"
@@ -194,6 +197,31 @@ class ITEMDB_EXPORT Client {
   std::future<absl::StatusOr<ItemPage>> ScanAsync(const ScanRequest& request, CallOptions options = {}) const;
   template <CallbackFor<ItemPage> F>
   void ScanAsync(const ScanRequest& request, F&& callback, CallOptions options = {}) const {
+    Start(request, std::forward<F>(callback), std::move(options));
+  }
+
+  // One PartiQL statement. FAILED_PRECONDITION, reason CONDITIONAL_CHECK_FAILED: the condition of a write was
+  // false. ALREADY_EXISTS, reason DUPLICATE_ITEM: the item of an INSERT exists. A write has no request token,
+  // so its outcome can be unknown (WRITE_OUTCOME_UNKNOWN).
+  absl::StatusOr<ExecuteStatementResult> ExecuteStatement(const ExecuteStatementRequest& request,
+                                                          CallOptions options = {}) const;
+  std::future<absl::StatusOr<ExecuteStatementResult>> ExecuteStatementAsync(
+      const ExecuteStatementRequest& request, CallOptions options = {}) const;
+  template <CallbackFor<ExecuteStatementResult> F>
+  void ExecuteStatementAsync(const ExecuteStatementRequest& request, F&& callback,
+                             CallOptions options = {}) const {
+    Start(request, std::forward<F>(callback), std::move(options));
+  }
+
+  // Executes all statements or none. The request carries a request token. FAILED_PRECONDITION with reason
+  // TRANSACTION_CANCELLED: nothing was read or written; see CancellationReasons().
+  absl::StatusOr<ExecuteTransactionResult> ExecuteTransaction(const ExecuteTransactionRequest& request,
+                                                              CallOptions options = {}) const;
+  std::future<absl::StatusOr<ExecuteTransactionResult>> ExecuteTransactionAsync(
+      const ExecuteTransactionRequest& request, CallOptions options = {}) const;
+  template <CallbackFor<ExecuteTransactionResult> F>
+  void ExecuteTransactionAsync(const ExecuteTransactionRequest& request, F&& callback,
+                               CallOptions options = {}) const {
     Start(request, std::forward<F>(callback), std::move(options));
   }
 
@@ -404,6 +432,10 @@ class ITEMDB_EXPORT Client {
   void Start(const BatchGetItemRequest& request, Callback<BatchGetItemResult> callback,
              CallOptions options) const;
   void Start(const TransactGetItemsRequest& request, Callback<TransactGetItemsResult> callback,
+             CallOptions options) const;
+  void Start(const ExecuteStatementRequest& request, Callback<ExecuteStatementResult> callback,
+             CallOptions options) const;
+  void Start(const ExecuteTransactionRequest& request, Callback<ExecuteTransactionResult> callback,
              CallOptions options) const;
 
   // The other two forms of every operation that has a Start.

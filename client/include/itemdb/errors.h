@@ -54,6 +54,8 @@
 // deadline and RetryOptions (options.h).
 #pragma once
 
+#include "itemdb/language.h"  // First: it checks the language.
+
 #include <optional>
 #include <string>
 #include <string_view>

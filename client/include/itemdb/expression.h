@@ -16,6 +16,8 @@
 // here is a plain value: copies own their contents, and are as thread-safe as a std::string.
 #pragma once
 
+#include "itemdb/language.h"  // First: it checks the language.
+
 #include <concepts>
 #include <initializer_list>
 #include <map>

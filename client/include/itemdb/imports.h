@@ -1,6 +1,8 @@
 // Requests and results about tables that are made of objects in a bucket. The operations are in client.h.
 #pragma once
 
+#include "itemdb/language.h"  // First: it checks the language.
+
 #include <cstdint>
 #include <optional>
 #include <string>

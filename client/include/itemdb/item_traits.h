@@ -30,6 +30,8 @@
 //       GetItemAs<Product>(client, {.table_name = "Product", .key = key});
 #pragma once
 
+#include "itemdb/language.h"  // First: it checks the language.
+
 #include <concepts>
 #include <cstdint>
 #include <limits>

@@ -1,6 +1,8 @@
 // Building key values from parts: a hierarchy in one sort key, and ids that sort by time.
 #pragma once
 
+#include "itemdb/language.h"  // First: it checks the language.
+
 #include <string>
 #include <string_view>
 #include <vector>

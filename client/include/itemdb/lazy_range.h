@@ -5,6 +5,8 @@
 //   if (!range.status().ok()) { ... the sequence ended early ... }
 #pragma once
 
+#include "itemdb/language.h"  // First: it checks the language.
+
 #include <cstddef>
 #include <iterator>
 #include <optional>

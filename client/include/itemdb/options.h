@@ -5,6 +5,8 @@
 //   ClientOptions{.endpoint = "db.example.com:7420", .tls = TlsOptions{.ca_file = "/etc/itemdb/ca.pem"}}
 #pragma once
 
+#include "itemdb/language.h"  // First: it checks the language.
+
 #include <map>
 #include <optional>
 #include <string>

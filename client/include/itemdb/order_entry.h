@@ -11,6 +11,8 @@
 // Dates are text, "YYYY-MM-DD", and compare as text; ranges include both ends.
 #pragma once
 
+#include "itemdb/language.h"  // First: it checks the language.
+
 #include <cstdint>
 #include <memory>
 #include <optional>

@@ -2,6 +2,8 @@
 // rules; this library does not. Plain data, for designated initializers; the operations are in client.h.
 #pragma once
 
+#include "itemdb/language.h"  // First: it checks the language.
+
 #include <cstdint>
 #include <map>
 #include <optional>

@@ -10,6 +10,8 @@
 //                           .key_attributes = {"PK", "SK"}}});
 #pragma once
 
+#include "itemdb/language.h"  // First: it checks the language.
+
 #include <string>
 #include <string_view>
 #include <vector>

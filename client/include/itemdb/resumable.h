@@ -11,6 +11,8 @@
 //   }
 #pragma once
 
+#include "itemdb/language.h"  // First: it checks the language.
+
 #include <string>
 #include <string_view>
 #include <variant>

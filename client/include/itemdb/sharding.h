@@ -16,6 +16,8 @@
 // also run there, and for index partitions that are read in parallel.
 #pragma once
 
+#include "itemdb/language.h"  // First: it checks the language.
+
 #include <cstdint>
 #include <optional>
 #include <string>

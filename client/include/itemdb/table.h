@@ -7,6 +7,8 @@
 //                   .key_schema = {{"product_id", KeyType::kHash}}}
 #pragma once
 
+#include "itemdb/language.h"  // First: it checks the language.
+
 #include <cstdint>
 #include <map>
 #include <optional>

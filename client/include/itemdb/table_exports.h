@@ -1,6 +1,8 @@
 // Requests and results about exports of tables. The operations are in client.h.
 #pragma once
 
+#include "itemdb/language.h"  // First: it checks the language.
+
 #include <cstdint>
 #include <map>
 #include <optional>

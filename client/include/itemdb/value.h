@@ -4,6 +4,8 @@
 // only what the C++ types need (a Number is a decimal number). The daemon checks limits and key rules.
 #pragma once
 
+#include "itemdb/language.h"  // First: it checks the language.
+
 #include <compare>
 #include <concepts>
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Reserved words in any case are refused in every segment of a path, in every kind of expression (SEM-023).
-#include "storage/expressions/reserved_words.h"
+#include "common/reserved_words.h"
 
 #include "gmock/gmock.h"
 #include "storage/expressions/parser.h"
@@ -7,6 +7,7 @@
 namespace itemdb::storage {
 namespace {
 
+using common::IsReservedWord;
 using ::testing::HasSubstr;
 
 TEST(ReservedWords, IgnoreCaseAndMatchWhole) {

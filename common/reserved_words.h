@@ -3,9 +3,9 @@
 
 #include <string_view>
 
-namespace itemdb::storage {
+namespace itemdb::common {
 
 // Ignores case.
 bool IsReservedWord(std::string_view name);
 
-}  // namespace itemdb::storage
+}  // namespace itemdb::common

@@ -1,9 +1,9 @@
-#include "storage/expressions/reserved_words.h"
+#include "common/reserved_words.h"
 
 #include <algorithm>
 #include <iterator>
 
-namespace itemdb::storage {
+namespace itemdb::common {
 namespace {
 
 // Sorted, upper case.
@@ -596,4 +596,4 @@ bool IsReservedWord(std::string_view name) {
   return std::binary_search(std::begin(kWords), std::end(kWords), std::string_view(upper, name.size()));
 }
 
-}  // namespace itemdb::storage
+}  // namespace itemdb::common

@@ -1,0 +1,21 @@
+// What a daemon tells about itself, as JSON: its status and the access patterns that it has seen.
+#pragma once
+
+#include <string>
+
+#include "itemdb/client.h"
+#include "tools/json/json_value.h"
+
+namespace itemdb::tools {
+
+// All sizes in bytes. Parts that the daemon does not have are left out. `endpoint` is where the daemon was
+// asked.
+JsonValue StatusToJson(const DaemonStatus& status, const std::string& endpoint);
+
+// What is wrong with the pattern, in one sentence without a full stop: it scans, or its filter discards most
+// of what it reads. Empty if nothing is.
+std::string AdviceFor(const AccessPattern& pattern);
+JsonValue PatternToJson(const AccessPattern& pattern);
+JsonValue PatternsToJson(const AccessPatternsResult& result);
+
+}  // namespace itemdb::tools

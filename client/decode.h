@@ -22,5 +22,6 @@ absl::StatusOr<TransactGetItemsResult> DecodeTransactGetItems(std::string_view r
                                                               const std::string& endpoint);
 absl::StatusOr<ItemPage> DecodeQuery(std::string_view reply, const std::string& endpoint);
 absl::StatusOr<ItemPage> DecodeScan(std::string_view reply, const std::string& endpoint);
+absl::StatusOr<SearchVectorsResult> DecodeSearchVectors(std::string_view reply, const std::string& endpoint);
 
 }  // namespace itemdb

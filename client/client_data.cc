@@ -69,6 +69,11 @@ void Client::Start(const ExecuteTransactionRequest& request, Callback<ExecuteTra
   core_->Start(Encode(request, options), options, &DecodeExecuteTransaction, std::move(callback));
 }
 
+void Client::Start(const SearchVectorsRequest& request, Callback<SearchVectorsResult> callback,
+                   CallOptions options) const {
+  core_->Start(Encode(request), options, &DecodeSearchVectors, std::move(callback));
+}
+
 // Defines the form of an operation that returns a future, and the one that blocks.
 #define ITEMDB_DEFINE_FORMS(Operation, Result)                                                             \
   std::future<absl::StatusOr<Result>> Client::Operation##Async(const Operation##Request& request,          \
@@ -90,6 +95,7 @@ ITEMDB_DEFINE_FORMS(Query, ItemPage)
 ITEMDB_DEFINE_FORMS(Scan, ItemPage)
 ITEMDB_DEFINE_FORMS(ExecuteStatement, ExecuteStatementResult)
 ITEMDB_DEFINE_FORMS(ExecuteTransaction, ExecuteTransactionResult)
+ITEMDB_DEFINE_FORMS(SearchVectors, SearchVectorsResult)
 #undef ITEMDB_DEFINE_FORMS
 
 // ---- ranges --------------------------------------------------------------------------------------

@@ -30,6 +30,8 @@ ConsumedCapacity FromProto(const v1::ConsumedCapacity& message) {
   for (const auto& [name, share] : message.local_secondary_indexes()) {
     capacity.local_secondary_indexes[name] = share.capacity_units();
   }
+  for (const auto& [name, share] : message.vector_indexes())
+    capacity.vector_index_bytes[name] = share.vector_write_request_bytes();
   return capacity;
 }
 
@@ -50,6 +52,7 @@ void AddCapacity(const google::protobuf::RepeatedPtrField<v1::ConsumedCapacity>&
       it->global_secondary_indexes[name] += units;
     for (const auto& [name, units] : added.local_secondary_indexes)
       it->local_secondary_indexes[name] += units;
+    for (const auto& [name, bytes] : added.vector_index_bytes) it->vector_index_bytes[name] += bytes;
   }
 }
 

@@ -30,6 +30,10 @@ constexpr std::pair<IndexBuild::Phase, v1::IndexBuild::Phase> kBuildPhases[] = {
     {IndexBuild::Phase::kScanning, v1::IndexBuild::PHASE_SCANNING},
     {IndexBuild::Phase::kWriting, v1::IndexBuild::PHASE_WRITING},
     {IndexBuild::Phase::kCatchingUp, v1::IndexBuild::PHASE_CATCHING_UP}};
+constexpr std::pair<VectorDistanceFunction, v1::VectorDistanceFunction> kDistanceFunctions[] = {
+    {VectorDistanceFunction::kCosine, v1::VECTOR_DISTANCE_FUNCTION_COSINE},
+    {VectorDistanceFunction::kEuclidean, v1::VECTOR_DISTANCE_FUNCTION_EUCLIDEAN},
+    {VectorDistanceFunction::kDotProduct, v1::VECTOR_DISTANCE_FUNCTION_DOT_PRODUCT}};
 constexpr std::pair<TimeToLiveStatus, v1::TimeToLiveStatus> kTimeToLiveStatuses[] = {
     {TimeToLiveStatus::kEnabling, v1::TIME_TO_LIVE_STATUS_ENABLING},
     {TimeToLiveStatus::kEnabled, v1::TIME_TO_LIVE_STATUS_ENABLED},
@@ -187,6 +191,31 @@ LocalIndexDescription IndexFromProto(const v1::LocalSecondaryIndexDescription& m
           .index_size_bytes = message.index_size_bytes()};
 }
 
+VectorIndexDescription IndexFromProto(const v1::VectorIndexDescription& message) {
+  VectorIndexDescription index;
+  VectorIndex& definition = index.definition;
+  definition.index_name = message.index_name();
+  definition.vector_attribute = message.vector_attribute();
+  definition.dimensions = message.dimensions();
+  definition.distance_function =
+      ValueOf(kDistanceFunctions, message.distance_function(), VectorDistanceFunction::kCosine);
+  definition.projection = ProjectionFromProto(message.projection());
+  for (const v1::SearchSchemaElement& element : message.search_schema()) {
+    definition.search_schema.push_back(
+        {.attribute_name = element.attribute_name(),
+         .type = element.search_schema_element_type() == v1::SEARCH_SCHEMA_ELEMENT_TYPE_HASH
+                     ? SearchSchemaElementType::kHash
+                     : SearchSchemaElementType::kInlineFilter});
+  }
+  index.index_status = ValueOf(kTableStatuses, message.index_status(), TableStatus::kUnknown);
+  if (message.has_build()) index.build = BuildFromProto(message.build());
+  index.skipped_items = message.skipped_items();
+  index.storage_id = message.storage_id();
+  index.item_count = message.item_count();
+  index.index_size_bytes = message.index_size_bytes();
+  return index;
+}
+
 v1::BillingMode ModeToProto(BillingMode mode) {
   return mode == BillingMode::kProvisioned ? v1::BILLING_MODE_PROVISIONED : v1::BILLING_MODE_PAY_PER_REQUEST;
 }
@@ -216,6 +245,21 @@ void IndexToProto(const LocalSecondaryIndex& index, v1::LocalSecondaryIndex* mes
   ProjectionToProto(index.projection, message->mutable_projection());
 }
 
+void IndexToProto(const VectorIndex& index, v1::VectorIndex* message) {
+  message->set_index_name(index.index_name);
+  message->set_vector_attribute(index.vector_attribute);
+  message->set_dimensions(index.dimensions);
+  message->set_distance_function(ProtoOf(kDistanceFunctions, index.distance_function));
+  ProjectionToProto(index.projection, message->mutable_projection());
+  for (const SearchSchemaElement& element : index.search_schema) {
+    v1::SearchSchemaElement* added = message->add_search_schema();
+    added->set_attribute_name(element.attribute_name);
+    added->set_search_schema_element_type(element.type == SearchSchemaElementType::kHash
+                                              ? v1::SEARCH_SCHEMA_ELEMENT_TYPE_HASH
+                                              : v1::SEARCH_SCHEMA_ELEMENT_TYPE_INLINE_FILTER);
+  }
+}
+
 template <typename Messages>
 void AttributesToProto(const std::vector<AttributeDefinition>& attributes, Messages* messages) {
   for (const AttributeDefinition& attribute : attributes) {
@@ -238,6 +282,8 @@ v1::CreateTableRequest ToProto(const TableDefinition& definition) {
   for (const LocalSecondaryIndex& index : definition.local_secondary_indexes) {
     IndexToProto(index, message.add_local_secondary_indexes());
   }
+  for (const VectorIndex& index : definition.vector_indexes)
+    IndexToProto(index, message.add_vector_indexes());
   message.set_billing_mode(ModeToProto(definition.billing_mode));
   if (definition.provisioned_throughput.has_value()) {
     ThroughputToProto(*definition.provisioned_throughput, message.mutable_provisioned_throughput());
@@ -269,6 +315,9 @@ v1::UpdateTableRequest ToProto(const UpdateTableRequest& request) {
   AttributesToProto(request.attribute_definitions, message.mutable_attribute_definitions());
   if (!request.delete_global_secondary_index.empty())
     message.add_global_secondary_index_deletions(request.delete_global_secondary_index);
+  if (request.create_vector_index.has_value())
+    IndexToProto(*request.create_vector_index, message.add_vector_index_creations());
+  if (!request.delete_vector_index.empty()) message.add_vector_index_deletions(request.delete_vector_index);
   if (request.deletion_protection_enabled.has_value()) {
     message.set_deletion_protection_enabled(*request.deletion_protection_enabled);
   }
@@ -306,6 +355,10 @@ v1::RestoreOverrides ToProto(const RestoreOverrides& overrides) {
     for (const LocalSecondaryIndex& index : *overrides.local_secondary_indexes)
       IndexToProto(index, indexes->add_indexes());
   }
+  if (overrides.vector_indexes.has_value()) {
+    auto* indexes = message.mutable_vector_indexes();
+    for (const VectorIndex& index : *overrides.vector_indexes) IndexToProto(index, indexes->add_indexes());
+  }
   return message;
 }
 
@@ -327,6 +380,10 @@ TableDescription FromProto(const v1::TableDescription& message) {
   for (const v1::LocalSecondaryIndexDescription& index : message.local_secondary_indexes()) {
     table.local_indexes.push_back(IndexFromProto(index));
     definition.local_secondary_indexes.push_back(table.local_indexes.back().definition);
+  }
+  for (const v1::VectorIndexDescription& index : message.vector_indexes()) {
+    table.vector_indexes.push_back(IndexFromProto(index));
+    definition.vector_indexes.push_back(table.vector_indexes.back().definition);
   }
   definition.billing_mode = message.billing_mode() == v1::BILLING_MODE_PAY_PER_REQUEST
                                 ? BillingMode::kPayPerRequest

@@ -247,4 +247,18 @@ absl::StatusOr<ExecuteTransactionResult> DecodeExecuteTransaction(std::string_vi
   return result;
 }
 
+absl::StatusOr<SearchVectorsResult> DecodeSearchVectors(std::string_view bytes, const std::string& endpoint) {
+  v1::SearchVectorsReply reply;
+  if (!Parse(bytes, &reply)) return NoReply(endpoint);
+  SearchVectorsResult result{.change_sequence = reply.change_sequence(), .search_results = {}};
+  result.search_results.reserve(reply.search_results_size());
+  for (const v1::SearchResult& found : reply.search_results()) {
+    ITEMDB_ASSIGN_OR_RETURN(Item item, FromProto(found.item()));
+    result.search_results.push_back({.item = std::move(item), .score = found.score()});
+  }
+  if (reply.has_consumed_capacity())
+    result.vector_search_request_bytes = reply.consumed_capacity().vector_search_request_bytes();
+  return result;
+}
+
 }  // namespace itemdb

@@ -29,5 +29,6 @@ absl::StatusOr<ExecuteStatementResult> DecodeWriteStatement(std::string_view rep
                                                             const std::string& endpoint);
 absl::StatusOr<ExecuteTransactionResult> DecodeExecuteTransaction(std::string_view reply,
                                                                   const std::string& endpoint);
+absl::StatusOr<SearchVectorsResult> DecodeSearchVectors(std::string_view reply, const std::string& endpoint);
 
 }  // namespace itemdb

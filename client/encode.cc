@@ -1,5 +1,8 @@
 #include "client/encode.h"
 
+#include <charconv>
+#include <cmath>
+#include <string>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -251,6 +254,29 @@ absl::StatusOr<CallSpec> Encode(const ExecuteTransactionRequest& request, const 
       ITEMDB_RETURN_IF_ERROR(ToProto(value, added->add_parameters()));
   }
   return WriteSpec("/itemdb.v1.Data/ExecuteTransaction", options, /*idempotent=*/true, &message);
+}
+
+absl::StatusOr<CallSpec> Encode(const SearchVectorsRequest& request) {
+  v1::SearchVectorsRequest message;
+  message.set_table_name(request.table_name);
+  message.set_index_name(request.index_name);
+  for (const float element : request.search_vector) {
+    if (!std::isfinite(element)) {
+      return MakeError(absl::StatusCode::kInvalidArgument, kReasonValidation,
+                       "element " + std::to_string(message.search_vector_size()) +
+                           " of search_vector is not a finite number");
+    }
+    char text[32];
+    char* const end = std::to_chars(text, text + sizeof(text), element).ptr;
+    message.add_search_vector()->set_n(std::string(text, end));
+  }
+  message.set_top_k(request.top_k);
+  if (!request.search_condition_expression.empty())
+    message.set_search_condition_expression(request.search_condition_expression);
+  message.set_projection_expression(request.projection_expression);
+  message.set_return_consumed_capacity(ToProto(request.return_consumed_capacity));
+  ITEMDB_RETURN_IF_ERROR(PlaceholdersToProto(request, &message));
+  return ReadSpec("/itemdb.v1.Data/SearchVectors", message);
 }
 
 absl::StatusOr<std::string> EncodeStream(const QueryRequest& request, bool one_state) {

@@ -26,6 +26,7 @@ absl::StatusOr<CallSpec> Encode(const ExecuteStatementRequest& request);
 absl::StatusOr<CallSpec> Encode(const ExecuteTransactionRequest& request, const CallOptions& options);
 
 // The only message that the client sends on a stream of pages.
+absl::StatusOr<CallSpec> Encode(const SearchVectorsRequest& request);
 absl::StatusOr<std::string> EncodeStream(const QueryRequest& request, bool one_state);
 absl::StatusOr<std::string> EncodeStream(const ScanRequest& request, bool one_state);
 

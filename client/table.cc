@@ -32,7 +32,11 @@ std::string DescribeIndexDifference(const std::vector<Index>& a, const std::vect
   for (const auto& [name, index] : ours) {
     const auto it = theirs.find(name);
     if (it == theirs.end()) return "the index " + name + " is only in one of the definitions";
-    if (index.key_schema != it->second.key_schema) return "the key schema of the index " + name + " differs";
+    if constexpr (requires(const Index& any) { any.vector_attribute; }) {
+      if (index != it->second) return "the vector index " + name + " differs";
+    } else if (index.key_schema != it->second.key_schema) {
+      return "the key schema of the index " + name + " differs";
+    }
     if (index.projection != it->second.projection) return "the projection of the index " + name + " differs";
     if constexpr (requires(const Index& any) { any.provisioned_throughput; }) {
       if (index.provisioned_throughput != it->second.provisioned_throughput)
@@ -53,7 +57,8 @@ std::string DescribeDifference(const TableDefinition& a, const TableDefinition& 
   if (Types(a) != Types(b)) return "the attribute definitions differ";
   for (const std::string& difference :
        {DescribeIndexDifference(a.global_secondary_indexes, b.global_secondary_indexes),
-        DescribeIndexDifference(a.local_secondary_indexes, b.local_secondary_indexes)}) {
+        DescribeIndexDifference(a.local_secondary_indexes, b.local_secondary_indexes),
+        DescribeIndexDifference(a.vector_indexes, b.vector_indexes)}) {
     if (!difference.empty()) return difference;
   }
   if (a.billing_mode != b.billing_mode) return "the billing mode differs";

@@ -26,7 +26,7 @@ set(testing_parts
     itemdb_exports
     itemdb_imports itemdb_bulk_puts
     itemdb_schema itemdb_changes
-    itemdb_indexes itemdb_items itemdb_query itemdb_partiql itemdb_proto)
+    itemdb_indexes itemdb_items itemdb_query itemdb_vectors itemdb_partiql itemdb_proto)
 add_library(itemdb_testing_archive STATIC)
 foreach(part ${testing_parts})
   target_sources(itemdb_testing_archive PRIVATE $<TARGET_OBJECTS:${part}>)

@@ -251,6 +251,8 @@ ExitCode Run(const Options& options, const Process& process) {
   database_options.memtable_bytes = budget.memtables;
   // Taken from the cache's memory while an index is being created.
   database_options.index_build_bytes = budget.block_cache / 4;
+  // Taken from the cache's memory too, while vector indexes are searched.
+  database_options.vector_memory_bytes = budget.block_cache / 4 * 3;
   database_options.max_queue_bytes = budget.write_queue;
   database_options.max_unit_bytes = budget.write_unit;
   database_options.max_item_collection_bytes = static_cast<int64_t>(options.max_item_collection_bytes);

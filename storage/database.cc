@@ -50,6 +50,7 @@
 #include "storage/standby/follower.h"
 #include "storage/standby_base.h"
 #include "storage/status.h"
+#include "storage/vectors/search_vectors.h"
 
 namespace itemdb::storage {
 namespace {
@@ -87,6 +88,7 @@ absl::Status StartPromoted(Engine& engine) {
 
 Database::Database(std::unique_ptr<Engine> engine, std::unique_ptr<Follower> follower)
     : segments_(std::make_unique<ScanSegments>(*engine)),
+      vectors_(std::make_unique<VectorSearches>(*engine)),
       builds_(std::make_unique<IndexBuilds>(*engine)),
       table_backups_(std::make_unique<TableBackups>(*engine)),
       imports_(std::make_unique<Imports>(*engine)),
@@ -150,6 +152,7 @@ Database::~Database() {
   engine_->StopDdl();
   follower_.reset();
   earlier_items_->Stop();
+  vectors_->Stop();
   exports_->Stop();
   bulk_puts_->Stop();
   builds_->Stop();
@@ -275,6 +278,7 @@ void Database::DeleteTable(v1::DeleteTableRequest request, Done<v1::DeleteTableR
   storage::DeleteTable(*engine_, std::move(request),
                        [this, done = std::move(done)](absl::StatusOr<v1::DeleteTableReply> reply) mutable {
                          table_backups_->Poll();
+                         vectors_->copies().ForgetDeleted();
                          std::move(done)(std::move(reply));
                        });
 }
@@ -283,6 +287,7 @@ void Database::UpdateTable(v1::UpdateTableRequest request, Done<v1::UpdateTableR
   storage::UpdateTable(*engine_, std::move(request),
                        [this, done = std::move(done)](absl::StatusOr<v1::UpdateTableReply> reply) mutable {
                          builds_->Poll();
+                         vectors_->copies().ForgetDeleted();
                          std::move(done)(std::move(reply));
                        });
 }
@@ -605,6 +610,11 @@ void Database::Query(const wire::PageRequest& request, Done<Page> done, Cancella
            std::move(cancellation));
 }
 
+void Database::SearchVectors(const wire::SearchVectorsRequest& request, Done<wire::SearchVectorsReply> done,
+                             CancellationPtr cancellation) {
+  vectors_->SearchVectors(request, std::move(done), std::move(cancellation));
+}
+
 void Database::ServiceQuery(const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation) {
   ReadPage(*engine_, *segments_, PageOperation::kQuery, engine_->View(), request, std::move(done),
            std::move(cancellation), ConsistentIndexReads::kRefused);
@@ -676,7 +686,16 @@ void Database::GetRecords(const GetRecordsRequest& request, Done<GetRecordsReply
 
 void Database::CheckDatabase(const v1::CheckDatabaseRequest& request, Done<v1::CheckDatabaseReply> done,
                              CancellationPtr cancellation) {
-  storage::CheckDatabase(*engine_, request, std::move(done), std::move(cancellation));
+  if (!request.repair())
+    return storage::CheckDatabase(*engine_, request, std::move(done), std::move(cancellation));
+  storage::CheckDatabase(
+      *engine_, request,
+      [this, done = std::move(done)](absl::StatusOr<v1::CheckDatabaseReply> reply) mutable {
+        // A repair changes entries without changes of items, from which copies are brought up to date.
+        vectors_->copies().ForgetAll();
+        std::move(done)(std::move(reply));
+      },
+      std::move(cancellation));
 }
 
 void Database::CreateDatabaseBackup(const v1::CreateDatabaseBackupRequest&, Done<v1::DatabaseBackup> done,
@@ -708,7 +727,13 @@ void Database::ListDamage(const v1::ListDamageRequest&, Done<v1::ListDamageReply
 
 void Database::DiscardDamagedItem(const v1::DiscardDamagedItemRequest& request,
                                   Done<v1::DiscardDamagedItemReply> done, CancellationPtr cancellation) {
-  storage::DiscardDamagedItem(*engine_, request, std::move(done), std::move(cancellation));
+  storage::DiscardDamagedItem(
+      *engine_, request,
+      [this, done = std::move(done)](absl::StatusOr<v1::DiscardDamagedItemReply> reply) mutable {
+        vectors_->copies().ForgetAll();
+        std::move(done)(std::move(reply));
+      },
+      std::move(cancellation));
 }
 
 uint64_t Database::opened_sequence() const { return engine_->opened_sequence(); }
@@ -743,6 +768,7 @@ DatabaseFigures Database::MeasureFigures() {
     figures.has_store = true;
     figures.store = (*view)->store()->MeasureFigures((*view)->snapshot()->GetSequenceNumber());
   }
+  figures.vectors = vectors_->copies().figures();
   return figures;
 }
 

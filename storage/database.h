@@ -59,6 +59,7 @@ class Imports;
 class IndexBuilds;
 class KeyRotation;
 class ScanSegments;
+class VectorSearches;
 class TableBackups;
 class TableExports;
 class TableRestores;
@@ -189,6 +190,10 @@ class Database {
                         CancellationPtr cancellation = nullptr);
   void Query(const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation = nullptr);
   void Scan(const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation = nullptr);
+  // The entries of a vector index that are nearest to a vector (VEC-14). Sees every item that was committed
+  // when it was called. Errors as Query; RESOURCE_EXHAUSTED (QUEUE_FULL): too many searches wait.
+  void SearchVectors(const wire::SearchVectorsRequest& request, Done<wire::SearchVectorsReply> done,
+                     CancellationPtr cancellation = nullptr);
   // The same for DynamoDB's HTTP protocol: ConsistentRead of a global index is refused, as DynamoDB does
   // (SEM-038). Query and Scan above accept it, because every read of this database is consistent.
   void ServiceQuery(const wire::PageRequest& request, Done<Page> done,
@@ -355,6 +360,7 @@ class Database {
 
   // Declared before the engine and so destroyed after it: the engine's threads use these until they end.
   std::unique_ptr<ScanSegments> segments_;
+  std::unique_ptr<VectorSearches> vectors_;
   std::unique_ptr<IndexBuilds> builds_;
   std::unique_ptr<TableBackups> table_backups_;
   std::unique_ptr<Imports> imports_;

@@ -197,6 +197,7 @@ class TemporaryDatabase : public LocalDatabase {
         {"/itemdb.v1.Data/TransactGetItems", Of(&D::TransactGetItems)},
         {"/itemdb.v1.Data/Query", Of(&D::Query)},
         {"/itemdb.v1.Data/Scan", Of(&D::Scan)},
+        {"/itemdb.v1.Data/SearchVectors", Of(&D::SearchVectors)},
         {"/itemdb.v1.Data/ExecuteStatement", Of(&D::ExecuteStatement)},
         {"/itemdb.v1.Data/BatchExecuteStatement", Of(&D::BatchExecuteStatement)},
         {"/itemdb.v1.Data/ExecuteTransaction", Of(&D::ExecuteTransaction)},

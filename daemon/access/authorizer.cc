@@ -52,6 +52,7 @@ const std::vector<MethodRole>& MethodRoles() {
       {"itemdb.v1.Data/TransactGetItems", Role::kRead, Scope::kTables},
       {"itemdb.v1.Data/Query", Role::kRead, Scope::kTables},
       {"itemdb.v1.Data/Scan", Role::kRead, Scope::kTables},
+      {"itemdb.v1.Data/SearchVectors", Role::kRead, Scope::kTables},
       {"itemdb.v1.Data/QueryStream", Role::kRead, Scope::kTables},
       {"itemdb.v1.Data/ScanStream", Role::kRead, Scope::kTables},
       {"itemdb.v1.Data/BulkWrite", Role::kWrite, Scope::kTables},

@@ -245,6 +245,19 @@ void AddStore(const storage::DatabaseFigures& figures, Families& out) {
       .Add(store.oldest_snapshot_time_s);
 }
 
+void AddVectors(const storage::VectorFigures& vectors, Families& out) {
+  out.Gauge("itemdb_vector_copies", "Vector indexes that are in memory.").Add(vectors.copies);
+  out.Gauge("itemdb_vector_copy_entries", "Entries of these indexes.").Add(vectors.entries);
+  out.Gauge("itemdb_vector_graph_entries", "Entries that are in graphs.").Add(vectors.graph_entries);
+  out.Gauge("itemdb_vector_copy_bytes", "Memory of these indexes, taken from the block cache.")
+      .Add(vectors.bytes);
+  out.Counter("itemdb_vector_copies_made_total", "Vector indexes that were read into memory.")
+      .Add(vectors.copies_made);
+  out.Counter("itemdb_vector_searches_of_store_total",
+              "Searches that read an index on disk, because it does not fit into memory.")
+      .Add(vectors.searches_of_store);
+}
+
 void AddSpace(const v1::GetStatusReply& status, Families& out) {
   out.Gauge("itemdb_disk_used_bytes", "Bytes on disk; those of deleted tables are in the table files too.")
       .Add({{"part", "table_files"}}, status.disk().table_files())
@@ -348,6 +361,7 @@ std::string MetricsPage(const ProcessFacts& facts, bool ready, storage::Database
   AddTables(figures.status, out);
   AddWrites(figures, out);
   AddStore(figures, out);
+  AddVectors(figures.vectors, out);
   AddSpace(figures.status, out);
   AddChecks(figures.status, out);
   return out.Text();

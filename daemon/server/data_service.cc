@@ -14,9 +14,9 @@ using RawWrites = v1::Data::WithRawCallbackMethod_PutItem<v1::Data::WithRawCallb
     v1::Data::WithRawCallbackMethod_DeleteItem<v1::Data::WithRawCallbackMethod_BatchWriteItem<
         v1::Data::WithRawCallbackMethod_TransactWriteItems<Base>>>>>;
 template <typename Base>
-using RawReads = v1::Data::WithRawCallbackMethod_GetItem<
-    v1::Data::WithRawCallbackMethod_BatchGetItem<v1::Data::WithRawCallbackMethod_TransactGetItems<
-        v1::Data::WithRawCallbackMethod_Query<v1::Data::WithRawCallbackMethod_Scan<Base>>>>>;
+using RawReads = v1::Data::WithRawCallbackMethod_GetItem<v1::Data::WithRawCallbackMethod_BatchGetItem<
+    v1::Data::WithRawCallbackMethod_TransactGetItems<v1::Data::WithRawCallbackMethod_Query<
+        v1::Data::WithRawCallbackMethod_Scan<v1::Data::WithRawCallbackMethod_SearchVectors<Base>>>>>>;
 
 template <typename Base>
 using RawStatements =
@@ -70,6 +70,10 @@ class DataService final : public RawWrites<RawReads<RawStatements<RawStreams<v1:
 
   UnaryReactor* Scan(Context* context, const Bytes* request, Bytes* reply) override {
     return Serve(context, "itemdb.v1.Data/Scan", request, reply, &Database::Scan);
+  }
+
+  UnaryReactor* SearchVectors(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Data/SearchVectors", request, reply, &Database::SearchVectors);
   }
 
   UnaryReactor* ExecuteStatement(Context* context, const Bytes* request, Bytes* reply) override {

@@ -40,11 +40,25 @@ struct StoreFigures {
   uint64_t oldest_snapshot_time_s = 0;
 };
 
+// Of vector indexes.
+struct VectorFigures {
+  // Copies in memory, their entries and bytes, now.
+  int64_t copies = 0;
+  int64_t entries = 0;
+  int64_t bytes = 0;
+  // Entries that are in graphs.
+  int64_t graph_entries = 0;
+  // Since the start: copies made, and searches that read the store because the index did not fit into memory.
+  int64_t copies_made = 0;
+  int64_t searches_of_store = 0;
+};
+
 struct DatabaseFigures {
   // With all tables.
   v1::GetStatusReply status;
   CommitFigures commits;
   StoreFigures store;
+  VectorFigures vectors;
   // False while the store is opened again after a write that failed: tables and store are missing.
   bool has_store = false;
 };

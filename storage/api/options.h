@@ -53,6 +53,13 @@ struct DatabaseOptions {
   // Memory in which the backfill of a new index sorts entries, in bytes. Taken from the block cache during
   // the backfill; entries that do not fit are sorted in files. More means fewer files.
   size_t index_build_bytes = 32 << 20;
+  // Copies of vector indexes in memory, in bytes, taken from the block cache while they are there. The copies
+  // that were not searched for longest go first; an index that does not fit is searched in the store, which
+  // is slower.
+  size_t vector_memory_bytes = 128 << 20;
+  // Vector indexes, or partitions of them, of at least this many entries are searched by a graph, which finds
+  // nearly all of the nearest entries; smaller ones exactly.
+  size_t vector_graph_min = 50'000;
   // Writes waiting for the commit pipeline, in bytes. Further writes are refused (QUEUE_FULL).
   size_t max_queue_bytes = 64 << 20;
   // What one transaction or batch may replace and write, in bytes: its items before and after it and its new

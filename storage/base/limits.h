@@ -49,6 +49,12 @@ inline constexpr int kMaxGlobalSecondaryIndexes = 20;
 inline constexpr int kMaxLocalSecondaryIndexes = 5;
 inline constexpr int kMaxIndexPartitionAttributes = 4;
 inline constexpr int kMaxIndexSortAttributes = 4;
+// Vector indexes of a table, their dimensions and filters, and the items and bytes of one search (VEC-02).
+inline constexpr int kMaxVectorIndexes = 5;
+inline constexpr int kMaxVectorDimensions = 4'096;
+inline constexpr int kMaxInlineFilters = 18;
+inline constexpr int kMaxTopK = 100;
+inline constexpr size_t kMaxSearchReplyBytes = 16 << 20;
 // NonKeyAttributes of one index, and the sum over all INCLUDE indexes of a table (SEM-068).
 inline constexpr int kMaxNonKeyAttributes = 20;
 inline constexpr int kMaxNonKeyAttributesPerTable = 100;

@@ -7,6 +7,7 @@ namespace {
 
 constexpr size_t kReadUnitBytes = 4'096;
 constexpr size_t kWriteUnitBytes = 1'024;
+constexpr size_t kVectorStepBytes = 1'024;
 
 double Units(size_t bytes, size_t unit_bytes) {
   return static_cast<double>(std::max<size_t>(1, (bytes + unit_bytes - 1) / unit_bytes));
@@ -19,6 +20,10 @@ double ReadUnits(size_t bytes, bool consistent) {
 }
 
 double WriteUnits(size_t bytes) { return Units(bytes, kWriteUnitBytes); }
+
+size_t VectorBytes(size_t bytes) {
+  return (bytes + kVectorStepBytes - 1) / kVectorStepBytes * kVectorStepBytes;
+}
 
 absl::Status CheckReturnConsumedCapacity(v1::ReturnConsumedCapacity wanted) {
   if (v1::ReturnConsumedCapacity_IsValid(wanted)) return absl::OkStatus();
@@ -37,6 +42,11 @@ void AddConsumedCapacity(const v1::ConsumedCapacity& more, v1::ConsumedCapacity*
   };
   add(more.global_secondary_indexes(), sum->mutable_global_secondary_indexes());
   add(more.local_secondary_indexes(), sum->mutable_local_secondary_indexes());
+  for (const auto& [name, vectors] : more.vector_indexes()) {
+    v1::VectorCapacity& added = (*sum->mutable_vector_indexes())[name];
+    added.set_vector_write_request_bytes(added.vector_write_request_bytes() +
+                                         vectors.vector_write_request_bytes());
+  }
 }
 
 void CapacityMeter::AddTable(const Table& table, double units) {
@@ -47,6 +57,10 @@ void CapacityMeter::AddIndex(const Table& table, const Index& index, double unit
   if (!wanted()) return;
   Use& use = tables_[table.name];
   (index.local ? use.local_indexes : use.global_indexes)[index.name] += units;
+}
+
+void CapacityMeter::AddVectorIndex(const Table& table, const Index& index, size_t bytes) {
+  if (wanted()) tables_[table.name].vector_indexes[index.name] += bytes;
 }
 
 std::vector<v1::ConsumedCapacity> CapacityMeter::Take() {
@@ -65,6 +79,8 @@ std::vector<v1::ConsumedCapacity> CapacityMeter::Take() {
       (*consumed.mutable_global_secondary_indexes())[index].set_capacity_units(units);
     for (const auto& [index, units] : use.local_indexes)
       (*consumed.mutable_local_secondary_indexes())[index].set_capacity_units(units);
+    for (const auto& [index, bytes] : use.vector_indexes)
+      (*consumed.mutable_vector_indexes())[index].set_vector_write_request_bytes(static_cast<int64_t>(bytes));
   }
   tables_.clear();
   return all;

@@ -16,6 +16,8 @@ namespace itemdb::storage {
 // Capacity units of a read or write of `bytes` (by SEM-002). At least one; half of it for an eventual read.
 double ReadUnits(size_t bytes, bool consistent);
 double WriteUnits(size_t bytes);
+// `bytes` of a vector index, rounded up as they are reported (VEC-21).
+size_t VectorBytes(size_t bytes);
 
 // INVALID_ARGUMENT: `wanted` is not a value of the enum.
 absl::Status CheckReturnConsumedCapacity(v1::ReturnConsumedCapacity wanted);
@@ -34,6 +36,8 @@ class CapacityMeter {
   }
   void AddTable(const Table& table, double units);
   void AddIndex(const Table& table, const Index& index, double units);
+  // Bytes written into a vector index, as VectorBytes returns them. They are no capacity units.
+  void AddVectorIndex(const Table& table, const Index& index, size_t bytes);
 
   // Returns the sums by table name and clears them. Empty unless the request asks for them.
   std::vector<v1::ConsumedCapacity> Take();
@@ -53,6 +57,7 @@ class CapacityMeter {
     double table = 0;
     std::map<std::string, double> global_indexes;
     std::map<std::string, double> local_indexes;
+    std::map<std::string, size_t> vector_indexes;
   };
   v1::ReturnConsumedCapacity wanted_;
   std::map<std::string, Use> tables_;

@@ -17,15 +17,6 @@ std::string Bracketed(const Names& names) {
   return text + "]";
 }
 
-absl::Status CheckAttributeName(const std::string& name) {
-  if (name.empty() || name.size() > kMaxKeyAttributeNameBytes) {
-    return Invalid("SEM-009", "an attribute name in a key or projection must be 1 to " +
-                                  std::to_string(kMaxKeyAttributeNameBytes) + " bytes long, this one has " +
-                                  std::to_string(name.size()));
-  }
-  return absl::OkStatus();
-}
-
 // Partition before sort attributes; none is named twice; all are defined (SEM-077 to SEM-079).
 absl::Status CheckKeySchema(const std::string& owner, const KeySchema& schema, int max_partition,
                             int max_sort, const AttributeTypes& types) {
@@ -72,7 +63,46 @@ absl::Status CheckKeySchema(const std::string& owner, const KeySchema& schema, i
   return absl::OkStatus();
 }
 
-// NonKeyAttributes: only for INCLUDE, 1 to 20, no name twice (SEM-068).
+// Checks that global and local indexes share.
+template <typename Index>
+absl::Status CheckIndex(const Index& index, int max_partition, int max_sort, const AttributeTypes& types) {
+  ITEMDB_RETURN_IF_ERROR(CheckName("IndexName", index.index_name()));
+  const std::string owner = "index " + index.index_name();
+  ITEMDB_RETURN_IF_ERROR(CheckKeySchema(owner, index.key_schema(), max_partition, max_sort, types));
+  return CheckProjection(owner, index.projection());
+}
+
+// A local index has the table's partition key and a sort key (SEM-091). The schema is already known to be one
+// HASH attribute and at most one RANGE attribute.
+absl::Status CheckLocalKeySchema(const v1::LocalSecondaryIndex& index, const KeySchema& table_schema) {
+  if (index.key_schema_size() != 2) {
+    return Invalid("SEM-091", "Index KeySchema does not have a range key for index: " + index.index_name());
+  }
+  const std::string& own = index.key_schema(0).attribute_name();
+  const std::string& tables = table_schema[0].attribute_name();
+  if (own != tables) {
+    return Invalid("SEM-091",
+                   "Index KeySchema does not have the same leading hash key as table KeySchema for index: " +
+                       index.index_name() + ". index hash key: " + own + ", table hash key: " + tables);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status Invalid(std::string_view rule, const std::string& message) {
+  return ValidationError(rule, "One or more parameter values were invalid: " + message);
+}
+
+absl::Status CheckAttributeName(const std::string& name) {
+  if (name.empty() || name.size() > kMaxKeyAttributeNameBytes) {
+    return Invalid("SEM-009", "an attribute name in a key or projection must be 1 to " +
+                                  std::to_string(kMaxKeyAttributeNameBytes) + " bytes long, this one has " +
+                                  std::to_string(name.size()));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckProjection(const std::string& owner, const v1::Projection& projection) {
   const auto& names = projection.non_key_attributes();
   switch (projection.projection_type()) {
@@ -105,37 +135,6 @@ absl::Status CheckProjection(const std::string& owner, const v1::Projection& pro
     default:
       return Invalid("SEM-068", "ProjectionType of " + owner + " must be KEYS_ONLY, INCLUDE or ALL");
   }
-}
-
-// Checks that global and local indexes share.
-template <typename Index>
-absl::Status CheckIndex(const Index& index, int max_partition, int max_sort, const AttributeTypes& types) {
-  ITEMDB_RETURN_IF_ERROR(CheckName("IndexName", index.index_name()));
-  const std::string owner = "index " + index.index_name();
-  ITEMDB_RETURN_IF_ERROR(CheckKeySchema(owner, index.key_schema(), max_partition, max_sort, types));
-  return CheckProjection(owner, index.projection());
-}
-
-// A local index has the table's partition key and a sort key (SEM-091). The schema is already known to be one
-// HASH attribute and at most one RANGE attribute.
-absl::Status CheckLocalKeySchema(const v1::LocalSecondaryIndex& index, const KeySchema& table_schema) {
-  if (index.key_schema_size() != 2) {
-    return Invalid("SEM-091", "Index KeySchema does not have a range key for index: " + index.index_name());
-  }
-  const std::string& own = index.key_schema(0).attribute_name();
-  const std::string& tables = table_schema[0].attribute_name();
-  if (own != tables) {
-    return Invalid("SEM-091",
-                   "Index KeySchema does not have the same leading hash key as table KeySchema for index: " +
-                       index.index_name() + ". index hash key: " + own + ", table hash key: " + tables);
-  }
-  return absl::OkStatus();
-}
-
-}  // namespace
-
-absl::Status Invalid(std::string_view rule, const std::string& message) {
-  return ValidationError(rule, "One or more parameter values were invalid: " + message);
 }
 
 absl::Status CheckThroughput(const std::string& owner, bool provisioned, bool given,
@@ -271,6 +270,13 @@ absl::StatusOr<v1::TableDescription> DefinitionFromRequest(const v1::CreateTable
     ITEMDB_RETURN_IF_ERROR(CheckLocalKeySchema(index, request.key_schema()));
     ITEMDB_RETURN_IF_ERROR(add_index(index));
   }
+  for (const auto& index : request.vector_indexes()) {
+    ITEMDB_RETURN_IF_ERROR(CheckVectorIndex(index, types));
+    if (!index_names.insert(index.index_name()).second)
+      return Invalid("SEM-067", "Duplicate index name: " + index.index_name());
+    for (const auto& element : index.search_schema()) used.insert(element.attribute_name());
+    included += index.projection().non_key_attributes_size();
+  }
   ITEMDB_RETURN_IF_ERROR(CheckIncludedAttributes(request.table_name(), included));
   if (used.size() != types.size()) {
     std::vector<std::string> defined;
@@ -305,6 +311,8 @@ absl::StatusOr<v1::TableDescription> DefinitionFromRequest(const v1::CreateTable
     *description->mutable_key_schema() = index.key_schema();
     *description->mutable_projection() = index.projection();
   }
+  for (const auto& index : request.vector_indexes()) AddVectorIndex(index, &definition);
+  ITEMDB_RETURN_IF_ERROR(CheckVectorIndexesTogether(definition));
   return definition;
 }
 

@@ -14,6 +14,11 @@ absl::Status Invalid(std::string_view rule, const std::string& message);
 using KeySchema = google::protobuf::RepeatedPtrField<v1::KeySchemaElement>;
 using AttributeTypes = std::map<std::string, v1::ScalarAttributeType>;
 
+// An attribute that a key, projection or search schema names has 1 to 255 bytes (SEM-009).
+absl::Status CheckAttributeName(const std::string& name);
+// NonKeyAttributes: only for INCLUDE, 1 to 20, no name twice (SEM-068).
+absl::Status CheckProjection(const std::string& owner, const v1::Projection& projection);
+
 // Reads AttributeDefinitions: name, type S, N or B, no name twice (SEM-073, SEM-079).
 absl::StatusOr<AttributeTypes> ReadAttributeTypes(
     const google::protobuf::RepeatedPtrField<v1::AttributeDefinition>& definitions);
@@ -25,6 +30,13 @@ absl::Status CheckGlobalIndexCount(const std::string& table_name, int indexes);
 absl::Status CheckIncludedAttributes(const std::string& table_name, int included);
 // Adds the index to `definition` as ACTIVE.
 absl::Status AddGlobalIndex(const v1::GlobalSecondaryIndex& index, v1::TableDescription* definition);
+
+// Checks one vector index by itself, without the table that it is for (VEC-01 to VEC-03).
+absl::Status CheckVectorIndex(const v1::VectorIndex& index, const AttributeTypes& types);
+// Adds the index to `definition` as ACTIVE.
+void AddVectorIndex(const v1::VectorIndex& index, v1::TableDescription* definition);
+// Checks the vector indexes of a table beside each other and the other parts of its definition (VEC-03).
+absl::Status CheckVectorIndexesTogether(const v1::TableDescription& definition);
 
 // Checks that `throughput` is given exactly when the billing mode is PROVISIONED (SEM-093). `owner` names the
 // table or index in messages; `given` tells whether the request has `throughput`.

@@ -20,14 +20,16 @@ bool HasIndex(const v1::TableDescription& definition, const std::string& name) {
   return std::any_of(definition.global_secondary_indexes().begin(),
                      definition.global_secondary_indexes().end(), is_named) ||
          std::any_of(definition.local_secondary_indexes().begin(), definition.local_secondary_indexes().end(),
-                     is_named);
+                     is_named) ||
+         std::any_of(definition.vector_indexes().begin(), definition.vector_indexes().end(), is_named);
 }
 
 // Adds the types of the index's key attributes to `definition`. The request must give them (SEM-096). An
 // attribute that is in another key of the table keeps its type (SEM-073). Attributes of no key are ignored.
-absl::Status AddAttributeTypes(const v1::GlobalSecondaryIndex& index, const AttributeTypes& types,
+template <typename Schema>
+absl::Status AddAttributeTypes(const Schema& schema, const AttributeTypes& types,
                                v1::TableDescription* definition) {
-  for (const auto& element : index.key_schema()) {
+  for (const auto& element : schema) {
     const std::string& name = element.attribute_name();
     const v1::ScalarAttributeType type = types.at(name);
     auto* known = definition->mutable_attribute_definitions();
@@ -46,32 +48,86 @@ absl::Status AddAttributeTypes(const v1::GlobalSecondaryIndex& index, const Attr
   return absl::OkStatus();
 }
 
+absl::Status CheckIsNew(const v1::TableDescription& definition, const std::string& name) {
+  if (!HasIndex(definition, name)) return absl::OkStatus();
+  return ValidationError("SEM-095", "Attempting to create an index which already exists: " + name);
+}
+
+absl::Status CheckAllIncludedAttributes(const v1::TableDescription& definition) {
+  int included = 0;
+  const auto add = [&included](const auto& indexes) {
+    for (const auto& index : indexes) included += index.projection().non_key_attributes_size();
+  };
+  add(definition.global_secondary_indexes());
+  add(definition.local_secondary_indexes());
+  add(definition.vector_indexes());
+  return CheckIncludedAttributes(definition.table_name(), included);
+}
+
+absl::Status CreateVectorIndex(const v1::UpdateTableRequest& request, v1::TableDescription* definition) {
+  const v1::VectorIndex& index = request.vector_index_creations(0);
+  ITEMDB_ASSIGN_OR_RETURN(const AttributeTypes types, ReadAttributeTypes(request.attribute_definitions()));
+  ITEMDB_RETURN_IF_ERROR(CheckVectorIndex(index, types));
+  ITEMDB_RETURN_IF_ERROR(CheckIsNew(*definition, index.index_name()));
+  ITEMDB_RETURN_IF_ERROR(AddAttributeTypes(index.search_schema(), types, definition));
+  AddVectorIndex(index, definition);
+  v1::VectorIndexDescription* added =
+      definition->mutable_vector_indexes(definition->vector_indexes_size() - 1);
+  added->set_index_status(v1::TABLE_STATUS_CREATING);
+  added->set_backfilling(true);
+  ITEMDB_RETURN_IF_ERROR(CheckVectorIndexesTogether(*definition));
+  return CheckAllIncludedAttributes(*definition);
+}
+
 absl::Status CreateIndex(const v1::UpdateTableRequest& request, v1::TableDescription* definition) {
   const v1::GlobalSecondaryIndex& index = request.global_secondary_index_creations(0);
   ITEMDB_ASSIGN_OR_RETURN(const AttributeTypes types, ReadAttributeTypes(request.attribute_definitions()));
   ITEMDB_RETURN_IF_ERROR(
       CheckGlobalIndex(index, definition->billing_mode() == v1::BILLING_MODE_PROVISIONED, types));
-  if (HasIndex(*definition, index.index_name())) {
-    return ValidationError("SEM-095",
-                           "Attempting to create an index which already exists: " + index.index_name());
-  }
-  ITEMDB_RETURN_IF_ERROR(AddAttributeTypes(index, types, definition));
+  ITEMDB_RETURN_IF_ERROR(CheckIsNew(*definition, index.index_name()));
+  ITEMDB_RETURN_IF_ERROR(AddAttributeTypes(index.key_schema(), types, definition));
   ITEMDB_RETURN_IF_ERROR(AddGlobalIndex(index, definition));
   auto* added = definition->mutable_global_secondary_indexes(definition->global_secondary_indexes_size() - 1);
   added->set_index_status(v1::TABLE_STATUS_CREATING);
   added->set_backfilling(true);
 
-  const std::string& table_name = definition->table_name();
-  ITEMDB_RETURN_IF_ERROR(CheckGlobalIndexCount(table_name, definition->global_secondary_indexes_size()));
-  int included = 0;
-  for (const auto& other : definition->global_secondary_indexes())
-    included += other.projection().non_key_attributes_size();
-  for (const auto& other : definition->local_secondary_indexes())
-    included += other.projection().non_key_attributes_size();
-  return CheckIncludedAttributes(table_name, included);
+  ITEMDB_RETURN_IF_ERROR(
+      CheckGlobalIndexCount(definition->table_name(), definition->global_secondary_indexes_size()));
+  // Attributes of keys cannot be vectors.
+  ITEMDB_RETURN_IF_ERROR(CheckVectorIndexesTogether(*definition));
+  return CheckAllIncludedAttributes(*definition);
 }
 
-// Also deletes the types of attributes that no key uses any more.
+// Deletes the types of attributes that neither a key nor a search schema uses.
+void DeleteUnusedTypes(v1::TableDescription* definition) {
+  std::set<std::string> used;
+  auto use = [&used](const auto& schema) {
+    for (const auto& element : schema) used.insert(element.attribute_name());
+  };
+  use(definition->key_schema());
+  for (const auto& index : definition->global_secondary_indexes()) use(index.key_schema());
+  for (const auto& index : definition->local_secondary_indexes()) use(index.key_schema());
+  for (const auto& index : definition->vector_indexes()) use(index.search_schema());
+  auto* attributes = definition->mutable_attribute_definitions();
+  attributes->erase(
+      std::remove_if(attributes->begin(), attributes->end(),
+                     [&used](const auto& attribute) { return !used.contains(attribute.attribute_name()); }),
+      attributes->end());
+}
+
+absl::Status DeleteVectorIndex(const std::string& name, v1::TableDescription* definition) {
+  auto* indexes = definition->mutable_vector_indexes();
+  auto found = std::find_if(indexes->begin(), indexes->end(),
+                            [&name](const auto& index) { return index.index_name() == name; });
+  if (found == indexes->end()) {
+    return WithRule("SEM-095", NotFoundError("Requested resource not found: Index " + name + " for table " +
+                                             definition->table_name()));
+  }
+  indexes->erase(found);
+  DeleteUnusedTypes(definition);
+  return absl::OkStatus();
+}
+
 absl::Status DeleteIndex(const std::string& name, v1::TableDescription* definition) {
   auto* indexes = definition->mutable_global_secondary_indexes();
   auto found = std::find_if(indexes->begin(), indexes->end(),
@@ -82,18 +138,7 @@ absl::Status DeleteIndex(const std::string& name, v1::TableDescription* definiti
                                   " has no global secondary index " + name));
   }
   indexes->erase(found);
-  std::set<std::string> used;
-  auto use = [&used](const KeySchema& schema) {
-    for (const auto& element : schema) used.insert(element.attribute_name());
-  };
-  use(definition->key_schema());
-  for (const auto& index : definition->global_secondary_indexes()) use(index.key_schema());
-  for (const auto& index : definition->local_secondary_indexes()) use(index.key_schema());
-  auto* attributes = definition->mutable_attribute_definitions();
-  attributes->erase(
-      std::remove_if(attributes->begin(), attributes->end(),
-                     [&used](const auto& attribute) { return !used.contains(attribute.attribute_name()); }),
-      attributes->end());
+  DeleteUnusedTypes(definition);
   return absl::OkStatus();
 }
 
@@ -101,12 +146,22 @@ absl::Status DeleteIndex(const std::string& name, v1::TableDescription* definiti
 
 absl::Status ApplyIndexChanges(const v1::UpdateTableRequest& request, v1::TableDescription* definition) {
   const auto& deletions = request.global_secondary_index_deletions();
-  if (request.global_secondary_index_creations_size() + deletions.size() > 1) return OneAtATimeError();
+  const auto& vector_deletions = request.vector_index_deletions();
+  const int changes = request.global_secondary_index_creations_size() + deletions.size() +
+                      request.vector_index_creations_size() + vector_deletions.size();
+  if (changes > 1) return OneAtATimeError();
   // While one index is being created, only the deletion of that index is allowed.
-  for (const auto& index : definition->global_secondary_indexes()) {
-    const bool deleted = !deletions.empty() && deletions[0] == index.index_name();
-    if (index.index_status() == v1::TABLE_STATUS_CREATING && !deleted) return OneAtATimeError();
-  }
+  const auto blocks = [](const auto& indexes, const auto& deleted) {
+    return std::any_of(indexes.begin(), indexes.end(), [&deleted](const auto& index) {
+      const bool is_deleted = !deleted.empty() && deleted[0] == index.index_name();
+      return index.index_status() == v1::TABLE_STATUS_CREATING && !is_deleted;
+    });
+  };
+  if (blocks(definition->global_secondary_indexes(), deletions) ||
+      blocks(definition->vector_indexes(), vector_deletions))
+    return OneAtATimeError();
+  if (!request.vector_index_creations().empty()) return CreateVectorIndex(request, definition);
+  if (!vector_deletions.empty()) return DeleteVectorIndex(vector_deletions[0], definition);
   return deletions.empty() ? CreateIndex(request, definition) : DeleteIndex(deletions[0], definition);
 }
 

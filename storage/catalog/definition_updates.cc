@@ -182,7 +182,8 @@ absl::StatusOr<v1::TableDescription> UpdatedDefinition(v1::TableDescription defi
                         request.has_sse_specification() || request.has_on_demand_throughput() ||
                         request.has_warm_throughput();
   const bool indexes = !request.global_secondary_index_creations().empty() ||
-                       !request.global_secondary_index_deletions().empty();
+                       !request.global_secondary_index_deletions().empty() ||
+                       !request.vector_index_creations().empty() || !request.vector_index_deletions().empty();
   if (!throughput && !settings && !indexes && !request.has_deletion_protection_enabled() &&
       request.stream_view_type() == v1::STREAM_VIEW_TYPE_UNSPECIFIED && !request.has_stream_enabled()) {
     return Invalid("SEM-095",
@@ -198,6 +199,8 @@ absl::StatusOr<v1::TableDescription> UpdatedDefinition(v1::TableDescription defi
   if (indexes) ITEMDB_RETURN_IF_ERROR(ApplyIndexChanges(request, &definition));
   ITEMDB_RETURN_IF_ERROR(ApplySettings(request, &definition));
   if (throughput) ITEMDB_RETURN_IF_ERROR(UpdateThroughput(request, &definition));
+  // Not with PROVISIONED.
+  ITEMDB_RETURN_IF_ERROR(CheckVectorIndexesTogether(definition));
   if (request.has_deletion_protection_enabled())
     definition.set_deletion_protection_enabled(request.deletion_protection_enabled());
   ITEMDB_RETURN_IF_ERROR(UpdateStream(request, &definition));

@@ -23,6 +23,13 @@ bool IsSame(const v1::Projection& a, const v1::Projection& b) {
   return a.projection_type() == b.projection_type() && names(a) == names(b);
 }
 
+absl::Status NotOfSourceError(const std::string& index_name) {
+  return ValidationError("PIT-16",
+                         "Index " + index_name.substr(0, kMaxTableNameBytes) +
+                             " does not match a secondary index that existed in the source table and cannot "
+                             "be created during the restore operation");
+}
+
 // An index of the request must be one of the source, but for its name (PIT-16).
 template <typename Index, typename SourceIndexes>
 absl::Status CheckIsOfSource(const Index& index, const SourceIndexes& of_source) {
@@ -30,10 +37,7 @@ absl::Status CheckIsOfSource(const Index& index, const SourceIndexes& of_source)
     return IsSame(index.key_schema(), one.key_schema()) && IsSame(index.projection(), one.projection());
   });
   if (found) return CheckName("IndexName", index.index_name());
-  return ValidationError("PIT-16",
-                         "Index " + index.index_name().substr(0, kMaxTableNameBytes) +
-                             " does not match a secondary index that existed in the source table and cannot "
-                             "be created during the restore operation");
+  return NotOfSourceError(index.index_name());
 }
 
 absl::Status CheckBilling(bool provisioned, const v1::RestoreOverrides& overrides) {
@@ -115,6 +119,42 @@ absl::Status AddLocalIndexes(const v1::TableDescription& source, const v1::Resto
   return absl::OkStatus();
 }
 
+bool IsSame(const v1::VectorIndex& a, const v1::VectorIndexDescription& b) {
+  return a.vector_attribute() == b.vector_attribute() && a.dimensions() == b.dimensions() &&
+         a.distance_function() == b.distance_function() && IsSame(a.projection(), b.projection()) &&
+         std::equal(a.search_schema().begin(), a.search_schema().end(), b.search_schema().begin(),
+                    b.search_schema().end(), [](const auto& one, const auto& other) {
+                      return one.attribute_name() == other.attribute_name() &&
+                             one.search_schema_element_type() == other.search_schema_element_type();
+                    });
+}
+
+absl::Status AddVectorIndexes(const v1::TableDescription& source, const v1::RestoreOverrides& overrides,
+                              const AttributeTypes& types, v1::TableDescription* definition) {
+  if (!overrides.has_vector_indexes()) {
+    for (const v1::VectorIndexDescription& index : source.vector_indexes()) {
+      v1::VectorIndexDescription* added = definition->add_vector_indexes();
+      *added = index;
+      added->set_index_status(v1::TABLE_STATUS_ACTIVE);
+      added->clear_storage_id();
+      added->clear_item_count();
+      added->clear_index_size_bytes();
+      added->clear_backfilling();
+      added->clear_build();
+      added->clear_skipped_items();
+    }
+    return absl::OkStatus();
+  }
+  for (const v1::VectorIndex& index : overrides.vector_indexes().indexes()) {
+    const bool found = std::any_of(source.vector_indexes().begin(), source.vector_indexes().end(),
+                                   [&](const auto& of_source) { return IsSame(index, of_source); });
+    if (!found) return NotOfSourceError(index.index_name());
+    ITEMDB_RETURN_IF_ERROR(CheckVectorIndex(index, types));
+    AddVectorIndex(index, definition);
+  }
+  return absl::OkStatus();
+}
+
 // No index name twice; only the attributes of key schemas stay defined.
 absl::Status CheckIndexesTogether(v1::TableDescription* definition) {
   std::set<std::string> names;
@@ -134,6 +174,11 @@ absl::Status CheckIndexesTogether(v1::TableDescription* definition) {
   }
   for (const auto& index : definition->local_secondary_indexes()) {
     if (!add(index)) return duplicate(index);
+    included += index.projection().non_key_attributes_size();
+  }
+  for (const auto& index : definition->vector_indexes()) {
+    for (const auto& element : index.search_schema()) used.insert(element.attribute_name());
+    if (!names.insert(index.index_name()).second) return duplicate(index);
     included += index.projection().non_key_attributes_size();
   }
   auto* attributes = definition->mutable_attribute_definitions();
@@ -188,7 +233,9 @@ absl::StatusOr<v1::TableDescription> RestoredDefinition(const std::string& name,
   ITEMDB_ASSIGN_OR_RETURN(const AttributeTypes types, ReadAttributeTypes(source.attribute_definitions()));
   ITEMDB_RETURN_IF_ERROR(AddGlobalIndexes(source, overrides, provisioned, types, &definition));
   ITEMDB_RETURN_IF_ERROR(AddLocalIndexes(source, overrides, &definition));
+  ITEMDB_RETURN_IF_ERROR(AddVectorIndexes(source, overrides, types, &definition));
   ITEMDB_RETURN_IF_ERROR(CheckIndexesTogether(&definition));
+  ITEMDB_RETURN_IF_ERROR(CheckVectorIndexesTogether(definition));
   ITEMDB_RETURN_IF_ERROR(ApplySettings(settings, &definition));
   return definition;
 }

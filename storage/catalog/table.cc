@@ -27,6 +27,36 @@ void SplitKeySchema(const v1::TableDescription& definition, const KeySchema& key
   }
 }
 
+// `table` has its key attributes.
+Index MakeVectorIndex(const v1::TableDescription& definition, const v1::VectorIndexDescription& description,
+                      const Table& table) {
+  Index index;
+  index.name = description.index_name();
+  index.storage_id = description.storage_id();
+  if (description.index_status() == v1::TABLE_STATUS_CREATING) index.state = IndexState::kBackfilling;
+  VectorParameters& vector = index.vector.emplace();
+  vector.attribute = description.vector_attribute();
+  vector.dimensions = static_cast<size_t>(description.dimensions());
+  vector.distance = description.distance_function();
+  for (const v1::SearchSchemaElement& element : description.search_schema()) {
+    const bool is_hash = element.search_schema_element_type() == v1::SEARCH_SCHEMA_ELEMENT_TYPE_HASH;
+    auto* part = is_hash ? &index.partition : &vector.filters;
+    part->push_back({element.attribute_name(), TypeOf(definition, element.attribute_name())});
+  }
+  index.projection = description.projection().projection_type();
+  if (index.projection == v1::PROJECTION_TYPE_ALL) return index;
+  auto& names = index.projected;
+  names.push_back(vector.attribute);
+  for (const auto& part : {table.partition, table.sort, index.partition, vector.filters}) {
+    for (const KeyAttribute& attribute : part) names.push_back(attribute.name);
+  }
+  names.insert(names.end(), description.projection().non_key_attributes().begin(),
+               description.projection().non_key_attributes().end());
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return index;
+}
+
 // Checks that an item has a key attribute, with its type; the text is that for a primary key.
 absl::Status CheckKeyType(const KeyAttribute& attribute, std::optional<ValueView> value) {
   if (!value.has_value()) {
@@ -115,6 +145,8 @@ Table MakeTable(v1::TableDescription definition) {
       table.indexes.back().state = IndexState::kBackfilling;
   }
   for (const auto& description : definition.local_secondary_indexes()) add_index(description, true);
+  for (const auto& description : definition.vector_indexes())
+    table.indexes.push_back(MakeVectorIndex(definition, description, table));
   if (const v1::TimeToLive& time_to_live = definition.time_to_live();
       !time_to_live.attribute_name().empty()) {
     Index& index = table.indexes.emplace_back();

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,16 @@ enum class IndexState {
   kCatchingUp,
 };
 
+// What makes an index a vector index (VEC-01).
+struct VectorParameters {
+  // The attribute with the vector.
+  std::string attribute;
+  size_t dimensions = 0;
+  v1::VectorDistanceFunction distance = v1::VECTOR_DISTANCE_FUNCTION_UNSPECIFIED;
+  // The INLINE_FILTER attributes.
+  std::vector<KeyAttribute> filters;
+};
+
 // A secondary index.
 struct Index {
   std::string name;
@@ -40,12 +51,18 @@ struct Index {
   // attributes. Requests cannot name it, and it costs no capacity (SEM-110). An item whose time-to-live
   // attribute is missing or not a number has no entry (SEM-108).
   bool time_to_live = false;
+  // Set in a vector index. Its entries hold the vector as bytes (storage/indexes/index_entry.h). `partition`
+  // is its HASH attribute, if it has one; `sort` is empty. Query and Scan cannot read it (VEC-22).
+  std::optional<VectorParameters> vector;
   // 1 to 4 partition-key and 0 to 4 sort-key attributes (SEM-077).
   std::vector<KeyAttribute> partition;
   std::vector<KeyAttribute> sort;
   v1::ProjectionType projection = v1::PROJECTION_TYPE_UNSPECIFIED;
   // Sorted names of the attributes that entries carry. Empty when `projection` is ALL.
   std::vector<std::string> projected;
+
+  // Whether an entry is the item as it is.
+  bool HoldsWholeItems() const { return projection == v1::PROJECTION_TYPE_ALL && !vector.has_value(); }
 
   bool Projects(std::string_view attribute) const;
 };
@@ -60,7 +77,8 @@ struct Table {
   // One attribute; zero or one attribute.
   std::vector<KeyAttribute> partition;
   std::vector<KeyAttribute> sort;
-  // The global indexes, then the local ones, in the order of the definition, then the time-to-live index.
+  // The global indexes, the local ones and the vector indexes, in the order of the definition, then the
+  // time-to-live index.
   std::vector<Index> indexes;
   // Whether any index is local. Then the size of every item collection is counted (SEM-092).
   bool has_local_indexes = false;

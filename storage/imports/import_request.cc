@@ -60,7 +60,7 @@ absl::Status CheckParameters(const v1::CreateTableRequest& table) {
   if (has_others) {
     return ValidationError(
         "IMP-01",
-        "TableCreationParameters may have a name, keys, global indexes, billing, throughput and "
+        "TableCreationParameters may have a name, keys, global and vector indexes, billing, throughput and "
         "encryption, and nothing else");
   }
   const bool is_provisioned = table.billing_mode() != v1::BILLING_MODE_PAY_PER_REQUEST;

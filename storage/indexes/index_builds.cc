@@ -200,6 +200,10 @@ void IndexBuilds::Describe(v1::TableDescription* table) const {
     if (index.index_status() == v1::TABLE_STATUS_CREATING)
       *index.mutable_build() = Describe(index.storage_id());
   }
+  for (auto& index : *table->mutable_vector_indexes()) {
+    if (index.index_status() == v1::TABLE_STATUS_CREATING)
+      *index.mutable_build() = Describe(index.storage_id());
+  }
 }
 
 v1::IndexBuild IndexBuilds::Describe(uint64_t storage_id) const {

@@ -2,10 +2,18 @@
 
 #include "storage/base/limits.h"
 #include "storage/keys/key_codec.h"
+#include "storage/values/float_vector.h"
 #include "storage/values/item_size.h"
 
 namespace itemdb::storage {
 namespace {
+
+absl::Status TypeMismatch(const Index& index, const KeyAttribute& attribute, ValueView value) {
+  return ValidationError(
+      "SEM-070", "One or more parameter values were invalid: Type mismatch for Index Key " + attribute.name +
+                     " Expected: " + std::string(ValueTypeName(attribute.type)) +
+                     " Actual: " + std::string(ValueTypeName(value.type())) + " IndexName: " + index.name);
+}
 
 // Appends the key values of `attributes` to `*key`. False: one is missing.
 absl::StatusOr<bool> AppendKeyPart(const Index& index, const std::vector<KeyAttribute>& attributes,
@@ -20,11 +28,7 @@ absl::StatusOr<bool> AppendKeyPart(const Index& index, const std::vector<KeyAttr
     }
     // An attribute that is present is checked even if another one is missing.
     if (value->type() != attribute.type) {
-      return ValidationError("SEM-070",
-                             "One or more parameter values were invalid: Type mismatch for Index Key " +
-                                 attribute.name + " Expected: " + std::string(ValueTypeName(attribute.type)) +
-                                 " Actual: " + std::string(ValueTypeName(value->type())) +
-                                 " IndexName: " + index.name);
+      return TypeMismatch(index, attribute, *value);
     }
     if (value->payload().empty()) {
       return ValidationError(
@@ -48,6 +52,58 @@ absl::StatusOr<bool> AppendKeyPart(const Index& index, const std::vector<KeyAttr
                                           std::to_string(bytes) + " bytes");
   }
   return complete;
+}
+
+absl::Status CheckVector(const Index& index, ValueView value) {
+  std::vector<float> vector;
+  const auto problem = ReadVector(value, index.vector->dimensions, &vector);
+  if (!problem.has_value()) return absl::OkStatus();
+  const std::string& name = index.vector->attribute;
+  const std::string beginning = "One or more parameter values were invalid. ";
+  switch (problem->kind) {
+    case VectorProblem::Kind::kNotAList:
+      return ValidationError("VEC-10",
+                             beginning + "Invalid type for parameter " + name +
+                                 ", Expected: 32-bit floating point number list IndexName: " + index.name);
+    case VectorProblem::Kind::kSize:
+      return ValidationError("VEC-10", beginning + "Invalid size for parameter " + name +
+                                           ", Expected: " + std::to_string(index.vector->dimensions) +
+                                           ", Actual: " + std::to_string(problem->size) +
+                                           " IndexName: " + index.name);
+    case VectorProblem::Kind::kElement:
+      break;
+  }
+  return ValidationError(
+      "VEC-10", beginning + "Invalid type for parameter " + name + "[" + std::to_string(problem->element) +
+                    "], Expected: 32-bit floating point number, Actual: " +
+                    std::string(ValueTypeName(problem->type)) + ". IndexName: " + index.name);
+}
+
+// Checks what a vector index needs besides its HASH attribute. False: the item has no vector (VEC-12).
+absl::StatusOr<bool> CheckVectorItem(const Index& index, ItemView item) {
+  for (const KeyAttribute& filter : index.vector->filters) {
+    const std::optional<ValueView> value = item.Find(filter.name);
+    if (value.has_value() && value->type() != filter.type) return TypeMismatch(index, filter, *value);
+  }
+  const std::optional<ValueView> vector = item.Find(index.vector->attribute);
+  if (!vector.has_value()) return false;
+  ITEMDB_RETURN_IF_ERROR(CheckVector(index, *vector));
+  return true;
+}
+
+// What the entry of a vector index holds of `item`, which has a vector that fits: the vector is packed.
+std::string ProjectVectorItem(const Index& index, ItemView item) {
+  std::string projected;
+  std::vector<float> vector;
+  for (const AttributeView& attribute : item) {
+    if (attribute.name == index.vector->attribute) {
+      (void)ReadVector(attribute.value, index.vector->dimensions, &vector);
+      AppendAttribute(attribute.name, EncodeValue(ValueType::kB, PackVector(vector)), &projected);
+    } else if (index.Projects(attribute.name)) {
+      AppendAttribute(attribute.name, attribute.value.encoded(), &projected);
+    }
+  }
+  return projected;
 }
 
 // The attributes of `item` that are in `names`; both are sorted.
@@ -75,12 +131,17 @@ absl::StatusOr<std::optional<std::string>> MakeEntryKey(const Index& index, Item
                           AppendKeyPart(index, index.partition, "HASH", kMaxPartitionKeyBytes, item, &key));
   ITEMDB_ASSIGN_OR_RETURN(bool has_sort,
                           AppendKeyPart(index, index.sort, "RANGE", kMaxSortKeyBytes, item, &key));
+  if (index.vector.has_value()) {
+    ITEMDB_ASSIGN_OR_RETURN(const bool has_vector, CheckVectorItem(index, item));
+    if (!has_vector) return std::nullopt;
+  }
   if (!has_partition || !has_sort) return std::nullopt;
   key.append(base_key);
   return key;
 }
 
 std::string ProjectItem(const Index& index, ItemView item) {
+  if (index.vector.has_value()) return ProjectVectorItem(index, item);
   return index.projection == v1::PROJECTION_TYPE_ALL ? std::string(item.encoded())
                                                      : ProjectAttributes(item, index.projected);
 }
@@ -92,6 +153,14 @@ absl::StatusOr<std::optional<IndexEntry>> MakeIndexEntry(const Index& index, Ite
   IndexEntry entry{.key = *std::move(key), .item = ProjectItem(index, item), .item_size = 0};
   entry.item_size = ItemSizeBytes(ItemView(entry.item));
   return entry;
+}
+
+std::optional<std::string_view> PackedVectorOf(const Index& index, ItemView entry) {
+  const std::optional<ValueView> value = entry.Find(index.vector->attribute);
+  if (!value.has_value() || value->type() != ValueType::kB) return std::nullopt;
+  const std::string_view packed = value->payload();
+  if (packed.size() != index.vector->dimensions * sizeof(float)) return std::nullopt;
+  return packed;
 }
 
 std::optional<std::string_view> BaseKeyOf(const Table& table, const Index& index,

@@ -3,6 +3,10 @@
 // clang-format off
 //   key:      enc(each index partition attribute) enc(each index sort attribute) enc(base key)
 //   payload:  the projected attributes, canonical
+//
+// In a vector index the key is enc(the HASH attribute, if the index has one) enc(base key). The payload has the
+// vector, as B with the bytes of its floats (storage/values/float_vector.h), and the attributes of the search
+// schema besides what is projected.
 // clang-format on
 #pragma once
 
@@ -26,15 +30,21 @@ struct IndexEntry {
 
 // The entry of `item`, whose encoded primary key is `base_key`, in `index`. nullopt: a key attribute of the
 // index is missing (SEM-069, SEM-083). INVALID_ARGUMENT: a key attribute has the wrong type, is empty or too
-// long (SEM-070, SEM-084). In a TTL index an item whose attribute is not a number has no entry (SEM-108).
+// long (SEM-070, SEM-084), or the vector does not fit (VEC-10). In a TTL index an item whose attribute is not
+// a number has no entry (SEM-108).
 absl::StatusOr<std::optional<IndexEntry>> MakeIndexEntry(const Index& index, ItemView item,
                                                          std::string_view base_key);
 
 // The key of that entry alone, with the same errors.
 absl::StatusOr<std::optional<std::string>> MakeEntryKey(const Index& index, ItemView item,
                                                         std::string_view base_key);
-// The attributes of `item` that an entry of `index` holds; of an index of all attributes the item itself.
+// The attributes of `item` that an entry of `index` holds; of an index of all attributes the item itself. In
+// a vector index `item` must have a vector that fits.
 std::string ProjectItem(const Index& index, ItemView item);
+
+// The bytes of the floats in an entry of a vector index, from which they borrow; nullopt: it has none that
+// fit.
+std::optional<std::string_view> PackedVectorOf(const Index& index, ItemView entry);
 
 // The encoded primary key at the end of `entry_key`, from which it borrows; nullopt: `entry_key` is
 // malformed.

@@ -115,7 +115,7 @@ absl::Status CompareEntries(const PreparedAction& action, Decision* decision) {
     }
     if (!old_key.has_value() && !new_key.has_value()) continue;
     // The items differ, so entries of all attributes differ too, and need no copies to be compared.
-    const bool all = index.projection == v1::PROJECTION_TYPE_ALL;
+    const bool all = index.HoldsWholeItems();
     std::string projected, old_projected;
     if (!all && new_key.has_value()) projected = ProjectItem(index, ItemView(*decision->new_item));
     if (!all && old_key.has_value()) old_projected = ProjectItem(index, ItemView(*decision->old_item));
@@ -137,7 +137,7 @@ absl::Status CompareEntries(const PreparedAction& action, Decision* decision) {
 
 // What the new entry of `change` holds.
 std::string_view NewEntryItem(const Decision& decision, const Decision::EntryChange& change) {
-  return change.index->projection == v1::PROJECTION_TYPE_ALL ? *decision.new_item : change.projected;
+  return change.index->HoldsWholeItems() ? *decision.new_item : change.projected;
 }
 
 // The item after `action`, given the one before.
@@ -346,6 +346,12 @@ void AddConsumedCapacity(const PreparedAction& action, const Decision& decision,
     size_t new_entry = entry.new_entry.has_value() ? entry.new_entry->item_size : 0;
     bool moved = entry.old_entry.has_value() && entry.new_entry.has_value() &&
                  entry.old_entry->key != entry.new_entry->key;
+    if (entry.index->vector.has_value()) {
+      const size_t bytes = moved ? VectorBytes(old_entry) + VectorBytes(new_entry)
+                                 : VectorBytes(std::max(old_entry, new_entry));
+      capacity->AddVectorIndex(*action.table, *entry.index, bytes);
+      continue;
+    }
     double units =
         moved ? WriteUnits(old_entry) + WriteUnits(new_entry) : WriteUnits(std::max(old_entry, new_entry));
     capacity->AddIndex(*action.table, *entry.index, units);

@@ -221,6 +221,15 @@ JsonWriter& JsonWriter::Real(double number) {
   return *this;
 }
 
+JsonWriter& JsonWriter::Float(float number) {
+  char text[32];
+  Separate();
+  char* end = std::to_chars(text, text + sizeof(text), number).ptr;
+  out_.append(text, end);
+  if (std::string_view(text, end).find_first_of(".e") == std::string_view::npos) out_.append(".0");
+  return *this;
+}
+
 JsonWriter& JsonWriter::Time(int64_t milliseconds) {
   Integer(milliseconds / 1000);
   out_.push_back('.');

@@ -43,6 +43,8 @@ class JsonWriter {
   JsonWriter& Integer(int64_t number);
   // A number with a fraction, as in the service's capacity units: 1.0.
   JsonWriter& Real(double number);
+  // The shortest text that reads as this float.
+  JsonWriter& Float(float number);
   // A time in the service's form: seconds, with the milliseconds as fraction.
   JsonWriter& Time(int64_t milliseconds);
   JsonWriter& Boolean(bool value) {

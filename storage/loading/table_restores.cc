@@ -93,6 +93,7 @@ absl::StatusOr<v1::RestoringTable> AssignStorageIds(Engine& engine, const std::s
       index.set_storage_id(engine.NewStorageId());
     for (auto& index : *definition->mutable_local_secondary_indexes())
       index.set_storage_id(engine.NewStorageId());
+    for (auto& index : *definition->mutable_vector_indexes()) index.set_storage_id(engine.NewStorageId());
     return CommitAndWait(engine,
                          [&](CommitGroup& group) {
                            DropRecords(before.definition(), group);
@@ -121,10 +122,14 @@ absl::Status ActivateTable(Engine& engine, const v1::RestoringTable& restored, c
       return absl::AbortedError("table " + definition.table_name() + " is restored by another attempt");
     definition.set_table_status(v1::TABLE_STATUS_ACTIVE);
     definition.clear_restore_summary();
-    for (auto& index : *definition.mutable_global_secondary_indexes()) {
-      const auto skipped = loaded.skipped_items.find(index.storage_id());
-      if (skipped != loaded.skipped_items.end()) index.set_skipped_items(skipped->second);
-    }
+    const auto set_skipped = [&loaded](auto* indexes) {
+      for (auto& index : *indexes) {
+        const auto skipped = loaded.skipped_items.find(index.storage_id());
+        if (skipped != loaded.skipped_items.end()) index.set_skipped_items(skipped->second);
+      }
+    };
+    set_skipped(definition.mutable_global_secondary_indexes());
+    set_skipped(definition.mutable_vector_indexes());
     auto table = std::make_shared<Table>(MakeTable(definition));
     table->patterns = engine.NewPatterns();
     return CommitAndWait(engine,
@@ -179,6 +184,7 @@ v1::TableDescription DescribeRestoringTable(const v1::RestoringTable& table) {
   v1::TableDescription description = table.definition();
   for (auto& index : *description.mutable_global_secondary_indexes())
     index.set_index_status(v1::TABLE_STATUS_CREATING);
+  for (auto& index : *description.mutable_vector_indexes()) index.set_index_status(v1::TABLE_STATUS_CREATING);
   return description;
 }
 

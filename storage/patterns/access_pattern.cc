@@ -52,6 +52,8 @@ std::string_view OperationName(AccessOperation operation) {
       return "TransactWriteItems";
     case AccessOperation::kBulkWrite:
       return "BulkWrite";
+    case AccessOperation::kSearchVectors:
+      return "SearchVectors";
   }
   return "";
 }

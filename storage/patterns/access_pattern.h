@@ -25,6 +25,7 @@ enum class AccessOperation : uint8_t {
   kTransactGetItems,
   kTransactWriteItems,
   kBulkWrite,
+  kSearchVectors,
 };
 
 // "GetItem", ...

@@ -290,9 +290,10 @@ absl::StatusOr<PageExpressions> CompileExpressions(bool query, const wire::PageR
 }
 
 // Fills in the table and the index.
-absl::Status FindTableAndIndex(const wire::PageRequest& request, PreparedPage* page) {
+absl::Status FindTableAndIndex(PageOperation operation, const wire::PageRequest& request,
+                               PreparedPage* page) {
   ITEMDB_ASSIGN_OR_RETURN(page->table, page->view->catalog().Find(request.table_name()));
-  ITEMDB_ASSIGN_OR_RETURN(page->index, FindIndex(*page->table, request.index_name()));
+  ITEMDB_ASSIGN_OR_RETURN(page->index, FindIndex(*page->table, request.index_name(), operation));
   return absl::OkStatus();
 }
 
@@ -362,9 +363,15 @@ std::string PreparedPage::Owner() const {
   return index != nullptr ? "index " + index->name + " of table " + table->name : "table " + table->name;
 }
 
-absl::StatusOr<const Index*> FindIndex(const Table& table, const std::string& index_name) {
+absl::StatusOr<const Index*> FindIndex(const Table& table, const std::string& index_name,
+                                       PageOperation operation) {
   if (index_name.empty()) return nullptr;
   const Index* index = table.FindIndex(index_name);
+  if (index != nullptr && index->vector.has_value()) {
+    return ValidationError("VEC-22", operation == PageOperation::kQuery
+                                         ? "Query operation not supported on this index type."
+                                         : "Scan operation not supported on this index type");
+  }
   if (index != nullptr && index->state != IndexState::kActive) {
     return ValidationError("SEM-097", "Cannot read from backfilling global secondary index: " + index_name);
   }
@@ -381,7 +388,7 @@ absl::StatusOr<PreparedPage> PreparePage(PageOperation operation, std::shared_pt
   const bool query = operation == PageOperation::kQuery;
   ITEMDB_RETURN_IF_ERROR(CheckSegment(query, request));
   ITEMDB_ASSIGN_OR_RETURN(PageExpressions expressions, CompileExpressions(query, request));
-  ITEMDB_RETURN_IF_ERROR(FindTableAndIndex(request, &page));
+  ITEMDB_RETURN_IF_ERROR(FindTableAndIndex(operation, request, &page));
   const bool global_index = page.index != nullptr && !page.index->local;
   if (consistent_index_reads == ConsistentIndexReads::kRefused && global_index && page.consistent_read)
     return ValidationError("SEM-038", "Consistent reads are not supported on global secondary indexes");
@@ -391,7 +398,7 @@ absl::StatusOr<PreparedPage> PreparePage(PageOperation operation, std::shared_pt
 absl::StatusOr<PreparedPage> PreparePage(std::shared_ptr<const ReadView> view,
                                          const wire::PageRequest& request, PageExpressions expressions) {
   ITEMDB_ASSIGN_OR_RETURN(PreparedPage page, BeginPage(std::move(view), request));
-  ITEMDB_RETURN_IF_ERROR(FindTableAndIndex(request, &page));
+  ITEMDB_RETURN_IF_ERROR(FindTableAndIndex(PageOperation::kScan, request, &page));
   return FinishPage(std::move(page), request, std::move(expressions), /*keyless_filter=*/false);
 }
 

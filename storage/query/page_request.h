@@ -65,11 +65,12 @@ struct PreparedPage {
   std::string Owner() const;
 };
 
-// The index called `index_name`; null if the name is empty. INVALID_ARGUMENT: the table has no such index
-// (SEM-039), or the index is still being backfilled (SEM-097).
-absl::StatusOr<const Index*> FindIndex(const Table& table, const std::string& index_name);
-
 enum class PageOperation { kQuery, kScan };
+
+// The index called `index_name`; null if the name is empty. INVALID_ARGUMENT: the table has no such index
+// (SEM-039), the index is still being backfilled (SEM-097), or it is a vector index (VEC-22).
+absl::StatusOr<const Index*> FindIndex(const Table& table, const std::string& index_name,
+                                       PageOperation operation = PageOperation::kScan);
 
 // Whether ConsistentRead of a global index is accepted or refused. DynamoDB refuses it (SEM-038), but every
 // read of this database is consistent.

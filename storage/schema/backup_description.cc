@@ -32,6 +32,7 @@ v1::TableBackup NewTableBackup(v1::TableDescription described, const std::string
     index.clear_warm_throughput();
     index.clear_build();
   }
+  for (auto& index : *described.mutable_vector_indexes()) index.clear_build();
   *backup.mutable_source_table() = std::move(described);
   return backup;
 }

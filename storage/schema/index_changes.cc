@@ -28,6 +28,13 @@ void ShowDeleting(const Table& old_table, const Index& deleted, v1::TableDescrip
     shown->set_index_status(v1::TABLE_STATUS_DELETING);
     shown->clear_backfilling();
   }
+  for (const auto& index : old_table.definition.vector_indexes()) {
+    if (index.storage_id() != deleted.storage_id) continue;
+    v1::VectorIndexDescription* shown = table->add_vector_indexes();
+    *shown = index;
+    shown->set_index_status(v1::TABLE_STATUS_DELETING);
+    shown->clear_backfilling();
+  }
   table->set_table_status(v1::TABLE_STATUS_UPDATING);
 }
 
@@ -79,11 +86,15 @@ absl::StatusOr<v1::UpdateTableReply> Update(Engine& engine, const v1::UpdateTabl
     ITEMDB_ASSIGN_OR_RETURN(stream, StreamChange::Prepare(*view, &old_table->definition, &definition));
   }
   bool has_new_index = false;
-  for (auto& index : *definition.mutable_global_secondary_indexes()) {
-    if (index.storage_id() != 0) continue;
-    index.set_storage_id(engine.NewStorageId());
-    has_new_index = true;
-  }
+  const auto give_storage_ids = [&](auto* indexes) {
+    for (auto& index : *indexes) {
+      if (index.storage_id() != 0) continue;
+      index.set_storage_id(engine.NewStorageId());
+      has_new_index = true;
+    }
+  };
+  give_storage_ids(definition.mutable_global_secondary_indexes());
+  give_storage_ids(definition.mutable_vector_indexes());
   std::shared_ptr<Table> table = WithDefinition(*old_table, std::move(definition));
   const Index* deleted = DeletedIndex(*old_table, *table);
   std::vector<std::string> segments;
@@ -130,22 +141,32 @@ absl::Status ReplaceWithoutChangeRecord(Engine& engine, std::shared_ptr<const Ta
       .status();
 }
 
-// Sets the storage id of an index that is being created: of a global index, or else of the TTL index.
+// Sets the storage id of an index that is being created: of a global or vector index, or else of the TTL
+// index.
 void SetStorageId(uint64_t storage_id, uint64_t new_storage_id, v1::TableDescription* definition) {
   for (auto& index : *definition->mutable_global_secondary_indexes()) {
+    if (index.storage_id() == storage_id) return index.set_storage_id(new_storage_id);
+  }
+  for (auto& index : *definition->mutable_vector_indexes()) {
     if (index.storage_id() == storage_id) return index.set_storage_id(new_storage_id);
   }
   definition->mutable_time_to_live()->set_storage_id(new_storage_id);
 }
 
 void SetActive(uint64_t storage_id, int64_t skipped_items, v1::TableDescription* definition) {
-  for (auto& index : *definition->mutable_global_secondary_indexes()) {
-    if (index.storage_id() != storage_id) continue;
-    index.set_index_status(v1::TABLE_STATUS_ACTIVE);
-    index.clear_backfilling();
-    if (skipped_items > 0) index.set_skipped_items(skipped_items);
+  const auto set_active = [&](auto* indexes) {
+    for (auto& index : *indexes) {
+      if (index.storage_id() != storage_id) continue;
+      index.set_index_status(v1::TABLE_STATUS_ACTIVE);
+      index.clear_backfilling();
+      if (skipped_items > 0) index.set_skipped_items(skipped_items);
+      return true;
+    }
+    return false;
+  };
+  if (set_active(definition->mutable_global_secondary_indexes()) ||
+      set_active(definition->mutable_vector_indexes()))
     return;
-  }
   definition->mutable_time_to_live()->set_index_status(v1::TABLE_STATUS_ACTIVE);
 }
 

@@ -2,6 +2,7 @@
 
 #include <future>
 
+#include "absl/algorithm/container.h"
 #include "absl/functional/function_ref.h"
 #include "spdlog/spdlog.h"
 #include "storage/base/limits.h"
@@ -58,6 +59,7 @@ absl::StatusOr<v1::CreateTableReply> Create(Engine& engine, const v1::CreateTabl
     index.set_storage_id(engine.NewStorageId());
   for (auto& index : *definition.mutable_local_secondary_indexes())
     index.set_storage_id(engine.NewStorageId());
+  for (auto& index : *definition.mutable_vector_indexes()) index.set_storage_id(engine.NewStorageId());
   ITEMDB_ASSIGN_OR_RETURN(StreamChange stream, PrepareStream(engine, nullptr, &definition));
   auto table = std::make_shared<Table>(MakeTable(definition));
   table->patterns = engine.NewPatterns();
@@ -94,6 +96,7 @@ v1::DeletedTable DeletedTableOf(Engine& engine, const Table& table, const v1::Ta
   *definition = table.definition;
   definition->clear_global_secondary_indexes();
   definition->clear_local_secondary_indexes();
+  definition->clear_vector_indexes();
   definition->clear_time_to_live();
   return deleted;
 }
@@ -130,6 +133,12 @@ absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTabl
         "Resource cannot be deleted as it is currently protected against deletion. Disable "
         "deletion protection first. Table: " +
             table->name);
+  }
+  for (const v1::VectorIndexDescription& index : table->definition.vector_indexes()) {
+    if (index.index_status() == v1::TABLE_STATUS_ACTIVE) continue;
+    return WithRule("VEC-08", MakeError(absl::StatusCode::kAlreadyExists, kReasonResourceInUse,
+                                        "Attempt to change a resource which is still in use: Cannot delete "
+                                        "table while indexes are being created, updated, or deleted."));
   }
   ITEMDB_ASSIGN_OR_RETURN(StreamChange stream, PrepareStream(engine, &table->definition, nullptr));
   const auto remove = [&](CommitGroup& group) {
@@ -279,10 +288,10 @@ absl::StatusOr<v1::TableDescription> DescribeTable(const Engine& engine, const R
                           FindStatistics(engine.size_statistics(), view, table.storage_id));
   description.set_item_count(size_statistics.items);
   description.set_table_size_bytes(size_statistics.bytes);
-  for (const auto& index : table.definition.global_secondary_indexes()) {
-    if (index.index_status() != v1::TABLE_STATUS_ACTIVE)
-      description.set_table_status(v1::TABLE_STATUS_UPDATING);
-  }
+  const auto is_active = [](const auto& index) { return index.index_status() == v1::TABLE_STATUS_ACTIVE; };
+  if (!absl::c_all_of(table.definition.global_secondary_indexes(), is_active) ||
+      !absl::c_all_of(table.definition.vector_indexes(), is_active))
+    description.set_table_status(v1::TABLE_STATUS_UPDATING);
   const auto count_entries = [&](auto& index) {
     // While an index is being created only some of its entries are counted.
     if (table.FindIndexByStorageId(index.storage_id())->state != IndexState::kActive) return absl::OkStatus();
@@ -296,6 +305,7 @@ absl::StatusOr<v1::TableDescription> DescribeTable(const Engine& engine, const R
     ITEMDB_RETURN_IF_ERROR(count_entries(index));
   for (auto& index : *description.mutable_local_secondary_indexes())
     ITEMDB_RETURN_IF_ERROR(count_entries(index));
+  for (auto& index : *description.mutable_vector_indexes()) ITEMDB_RETURN_IF_ERROR(count_entries(index));
   return description;
 }
 

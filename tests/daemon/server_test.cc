@@ -285,6 +285,7 @@ TEST_F(ServerTest, AnswersBytesThatAreNoRequestWithInvalidArgument) {
                            "Data/TransactWriteItems",
                            "Data/Query",
                            "Data/Scan",
+                           "Data/SearchVectors",
                            "Tables/CreateTable",
                            "Tables/DescribeTable",
                            "Tables/ListTables",

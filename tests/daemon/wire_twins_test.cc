@@ -44,6 +44,7 @@ std::map<std::string, Twins> TwinsOfMethods() {
       {"TransactGetItems", {Wire("TransactGetItemsRequest"), Wire("TransactGetItemsReply")}},
       {"Query", {Wire("PageRequest"), Wire("PageReply")}},
       {"Scan", {Wire("PageRequest"), Wire("PageReply")}},
+      {"SearchVectors", {Wire("SearchVectorsRequest"), Wire("SearchVectorsReply")}},
       {"QueryStream", {Wire("PageStreamRequest"), Wire("PageReply")}},
       {"ScanStream", {Wire("PageStreamRequest"), Wire("PageReply")}},
       {"ExecuteStatement", {Wire("ExecuteStatementRequest"), Wire("ExecuteStatementReply")}},

@@ -183,8 +183,12 @@ TEST_F(JsonBackups, RefusalsHaveTheTextsOfTheService) {
               "KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}])"),
       ValidationBody("Index Other does not match a secondary index that existed in the source table and "
                      "cannot be created during the restore operation"));
-  EXPECT_THAT(restore("Copy", R"(,"VectorIndexOverride":[])"),
-              HasSubstr("VectorIndexOverride is not supported"));
+  EXPECT_EQ(
+      restore("Things",
+              R"(,"VectorIndexOverride":[{"IndexName":"Other","VectorAttribute":{"AttributeName":"v"},
+              "Dimensions":3,"DistanceFunction":"COSINE","Projection":{"ProjectionType":"ALL"}}])"),
+      ValidationBody("Index Other does not match a secondary index that existed in the source table and "
+                     "cannot be created during the restore operation"));
 }
 
 // OP-37: PIT-07, PIT-08, PIT-11.

@@ -178,7 +178,6 @@ TEST(JsonTables, AMemberThatIsNotOfferedIsRefusedByName) {
   JsonFixture json;
   json.Succeed("CreateTable", kCreateThings);
   const std::string one_machine = " is not supported: itemdb is one machine without replicas; leave it out";
-  const std::string vectors = " is not supported: this version has no vector indexes; leave it out";
   const std::string policies =
       " is not supported: itemdb has access keys with roles, and no policies; leave it out";
   const struct {
@@ -187,15 +186,9 @@ TEST(JsonTables, AMemberThatIsNotOfferedIsRefusedByName) {
     const char* value;
     const std::string& why;
   } rows[] = {
-      {"CreateTable", "VectorIndexes",
-       R"([{"IndexName":"ByV","VectorAttribute":{"AttributeName":"v"},"Dimensions":3,
-        "DistanceFunction":"COSINE","Projection":{"ProjectionType":"ALL"}}])",
-       vectors},
-      {"CreateTable", "VectorIndexes", "[]", vectors},
       {"CreateTable", "ResourcePolicy", R"("{}")", policies},
       {"CreateTable", "GlobalTableSourceArn", R"("arn:aws:dynamodb:x:0:table/t")", one_machine},
       {"CreateTable", "GlobalTableSettingsReplicationMode", R"("ENABLED")", one_machine},
-      {"UpdateTable", "VectorIndexUpdates", R"([{"Delete":{"IndexName":"ByV"}}])", vectors},
       {"UpdateTable", "ReplicaUpdates", R"([{"Create":{"RegionName":"x"}}])", one_machine},
       {"UpdateTable", "MultiRegionConsistency", R"("STRONG")", one_machine},
       {"UpdateTable", "GlobalTableWitnessUpdates", R"([{"Create":{"RegionName":"x"}}])", one_machine},

@@ -11,7 +11,8 @@ namespace {
 
 daemon::Role RoleByName(std::string_view name) {
   // Operations that only read.
-  for (std::string_view prefix : {"Get", "BatchGet", "TransactGet", "Query", "Scan", "Describe", "List"}) {
+  for (std::string_view prefix :
+       {"Get", "BatchGet", "TransactGet", "Query", "Scan", "Search", "Describe", "List"}) {
     if (name.starts_with(prefix)) return daemon::Role::kRead;
   }
   const std::set<std::string_view> writes = {"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem",
@@ -39,9 +40,9 @@ TEST(OperationRolesTest, OperationsThatAnswerManyItemsHaveLargeReplies) {
   for (const std::string& target : OperationTargets()) {
     if (HasLargeReplies(*FindOperation(target))) large.insert(NameOf(*FindOperation(target)));
   }
-  EXPECT_EQ(large,
-            (std::set<std::string_view>{"Query", "Scan", "BatchGetItem", "TransactGetItems", "GetRecords",
-                                        "ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction"}));
+  EXPECT_EQ(large, (std::set<std::string_view>{"Query", "Scan", "SearchVectors", "BatchGetItem",
+                                               "TransactGetItems", "GetRecords", "ExecuteStatement",
+                                               "BatchExecuteStatement", "ExecuteTransaction"}));
 }
 
 }  // namespace

@@ -40,6 +40,8 @@ const std::map<std::string_view, std::string>& BodiesOfOneTable() {
       {"Query", R"({"TableName":"TABLE","IndexName":"Swapped","KeyConditionExpression":"sk = :s",
         "ExpressionAttributeValues":{":s":{"S":"1"}}})"},
       {"Scan", R"({"TableName":"TABLE"})"},
+      {"SearchVectors",
+       R"({"TableName":"TABLE","IndexName":"ByVector","SearchVector":[{"N":"1"}],"TopK":1})"},
       {"BatchGetItem", R"({"RequestItems":{"TABLE":{"Keys":[{"pk":{"S":"p"},"sk":{"S":"1"}}]}}})"},
       {"BatchWriteItem",
        R"({"RequestItems":{"TABLE":[{"PutRequest":{"Item":{"pk":{"S":"p"},"sk":{"S":"b"}}}}]}})"},

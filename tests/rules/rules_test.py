@@ -11,12 +11,12 @@ import sys
 FOLDERS = ["proto", "storage", "daemon", "client", "tools", "bench", "examples", "tests", "packaging"]
 FILES = ["README.md", "ARCHITECTURE.md"]
 SUFFIXES = {".cc", ".h", ".proto", ".py", ".sh", ".md", ".txt", ".json"}
-RULE = re.compile(r"\b(SEM|EXP|ERR|EXT|OP|SEED|INC|PQL|BAK|PIT|XPT|IMP|BLK)-(\d+)(?:\.\.(?:\1-)?(\d+))?")
+RULE = re.compile(r"\b(SEM|EXP|ERR|EXT|OP|SEED|INC|PQL|BAK|PIT|XPT|IMP|BLK|VEC)-(\d+)(?:\.\.(?:\1-)?(\d+))?")
 
 
 def rows(repository):
     text = (repository / "docs" / "rules.md").read_text()
-    return re.findall(r"^\| ((?:SEM|EXP|ERR|EXT|OP|SEED|INC|PQL|BAK|PIT|XPT|IMP|BLK)-\d+) ", text, re.MULTILINE)
+    return re.findall(r"^\| ((?:SEM|EXP|ERR|EXT|OP|SEED|INC|PQL|BAK|PIT|XPT|IMP|BLK|VEC)-\d+) ", text, re.MULTILINE)
 
 
 def files(repository):

@@ -54,6 +54,9 @@ struct UpdateTableRequest {
   std::optional<GlobalSecondaryIndex> create_global_secondary_index = std::nullopt;
   std::vector<AttributeDefinition> attribute_definitions = {};
   std::string delete_global_secondary_index = {};
+  // The same for vector indexes.
+  std::optional<VectorIndex> create_vector_index = std::nullopt;
+  std::string delete_vector_index = {};
   std::optional<bool> deletion_protection_enabled = std::nullopt;
   // Which images of an item change records hold from now on. Cannot be changed while the stream is enabled.
   std::optional<StreamViewType> stream_view_type = std::nullopt;

@@ -72,6 +72,8 @@ struct RestoreOverrides {
   // Each must have the key schema and projection of an index of the backup; an empty list: no indexes.
   std::optional<std::vector<GlobalSecondaryIndex>> global_secondary_indexes = std::nullopt;
   std::optional<std::vector<LocalSecondaryIndex>> local_secondary_indexes = std::nullopt;
+  // Each must be a vector index of the backup but for its name.
+  std::optional<std::vector<VectorIndex>> vector_indexes = std::nullopt;
 };
 
 struct RestoreTableFromBackupRequest {

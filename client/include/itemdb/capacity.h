@@ -27,6 +27,8 @@ struct ConsumedCapacity {
   std::optional<double> table_units = std::nullopt;
   std::map<std::string, double> global_secondary_indexes = {};
   std::map<std::string, double> local_secondary_indexes = {};
+  // With kIndexes: the bytes that were written into vector indexes, in steps of 1,024; no part of the units.
+  std::map<std::string, int64_t> vector_index_bytes = {};
 };
 
 // For writes to tables with local secondary indexes: no sizes, or those of the item collections written to.

@@ -225,6 +225,17 @@ class ITEMDB_EXPORT Client {
     Start(request, std::forward<F>(callback), std::move(options));
   }
 
+  // The items of a vector index that are nearest to a vector, of one state that has every write which was
+  // answered before. INVALID_ARGUMENT: the request does not fit the index, or a number is not finite.
+  absl::StatusOr<SearchVectorsResult> SearchVectors(const SearchVectorsRequest& request,
+                                                    CallOptions options = {}) const;
+  std::future<absl::StatusOr<SearchVectorsResult>> SearchVectorsAsync(const SearchVectorsRequest& request,
+                                                                      CallOptions options = {}) const;
+  template <CallbackFor<SearchVectorsResult> F>
+  void SearchVectorsAsync(const SearchVectorsRequest& request, F&& callback, CallOptions options = {}) const {
+    Start(request, std::forward<F>(callback), std::move(options));
+  }
+
   // All items from `exclusive_start_key` on; the range fetches each page when it is needed (blocking).
   // `limit` bounds each page, not the range. Each page is read from the state at its own moment.
   ItemRange QueryAll(QueryRequest request, CallOptions options = {}) const;
@@ -429,6 +440,8 @@ class ITEMDB_EXPORT Client {
   void Start(const GetItemRequest& request, Callback<GetItemResult> callback, CallOptions options) const;
   void Start(const QueryRequest& request, Callback<ItemPage> callback, CallOptions options) const;
   void Start(const ScanRequest& request, Callback<ItemPage> callback, CallOptions options) const;
+  void Start(const SearchVectorsRequest& request, Callback<SearchVectorsResult> callback,
+             CallOptions options) const;
   void Start(const BatchGetItemRequest& request, Callback<BatchGetItemResult> callback,
              CallOptions options) const;
   void Start(const TransactGetItemsRequest& request, Callback<TransactGetItemsResult> callback,

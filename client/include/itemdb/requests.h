@@ -387,4 +387,37 @@ struct ItemPage {
   std::vector<SkippedDamage> skipped_damage = {};
 };
 
+// The items of a vector index whose vectors are nearest to `search_vector`.
+struct SearchVectorsRequest {
+  std::string table_name;
+  std::string index_name;
+  // As many finite numbers as the index has dimensions.
+  std::vector<float> search_vector = {};
+  // How many items to return at most, 1 to 100.
+  int32_t top_k = 10;
+  // `attribute = :value` for attributes of the index's search schema, joined by AND. An index with a kHash
+  // attribute needs it.
+  std::string search_condition_expression = "";
+  // Attributes to return. Default: all that the index holds but the vector.
+  std::string projection_expression = "";
+  ExpressionAttributeNames expression_attribute_names = {};
+  ExpressionAttributeValues expression_attribute_values = {};
+  ReturnConsumedCapacity return_consumed_capacity = ReturnConsumedCapacity::kNone;
+};
+
+struct SearchResult {
+  Item item;
+  // By the distance function of the index: kCosine 1 minus the cosine, kEuclidean the distance, both nearer
+  // if lower; kDotProduct the product, nearer if higher.
+  float score = 0;
+};
+
+struct SearchVectorsResult {
+  uint64_t change_sequence = 0;
+  // Nearest first; equally near ones in the order of their primary keys.
+  std::vector<SearchResult> search_results;
+  // If the request asks for the consumed capacity.
+  std::optional<int64_t> vector_search_request_bytes = std::nullopt;
+};
+
 }  // namespace itemdb

@@ -114,6 +114,32 @@ struct LocalSecondaryIndex {
   bool operator==(const LocalSecondaryIndex&) const = default;
 };
 
+enum class VectorDistanceFunction { kCosine, kEuclidean, kDotProduct };
+
+enum class SearchSchemaElementType { kHash, kInlineFilter };
+
+struct SearchSchemaElement {
+  std::string attribute_name;
+  SearchSchemaElementType type = SearchSchemaElementType::kInlineFilter;
+  bool operator==(const SearchSchemaElement&) const = default;
+};
+
+// An index by the nearness of vectors, for Client::SearchVectors. Its table must be
+// BillingMode::kPayPerRequest.
+struct VectorIndex {
+  std::string index_name;
+  // The attribute with the vector: a list of `dimensions` numbers. Items without it are not in the index.
+  std::string vector_attribute;
+  // 1 to 4,096.
+  int64_t dimensions = 0;
+  VectorDistanceFunction distance_function = VectorDistanceFunction::kCosine;
+  Projection projection = {};
+  // At most one kHash element, whose value every search must name, and 18 kInlineFilter elements. Their types
+  // are in the table's attribute definitions.
+  std::vector<SearchSchemaElement> search_schema = {};
+  bool operator==(const VectorIndex&) const = default;
+};
+
 // The table that a program requests from Client::CreateTable.
 struct TableDefinition {
   // 3 to 255 characters of [a-zA-Z0-9_.-].
@@ -143,6 +169,8 @@ struct TableDefinition {
   std::optional<SseSpecification> sse_specification = std::nullopt;
   std::optional<OnDemandThroughput> on_demand_throughput = std::nullopt;
   std::optional<WarmThroughput> warm_throughput = std::nullopt;
+  // At most 5.
+  std::vector<VectorIndex> vector_indexes = {};
 };
 
 // The progress of creating an index on a live table.
@@ -196,6 +224,19 @@ struct LocalIndexDescription {
   int64_t index_size_bytes = 0;
 };
 
+// An existing vector index.
+struct VectorIndexDescription {
+  VectorIndex definition;
+  // As in IndexDescription.
+  TableStatus index_status = TableStatus::kUnknown;
+  std::optional<IndexBuild> build = std::nullopt;
+  // Items that were left out because their vector or an attribute of the search schema did not fit.
+  int64_t skipped_items = 0;
+  uint64_t storage_id = 0;
+  int64_t item_count = 0;
+  int64_t index_size_bytes = 0;
+};
+
 // What a table is made of that is being restored; the table is kCreating until it has all items.
 struct RestoreSummary {
   std::string source_backup_arn = {};
@@ -209,8 +250,8 @@ struct RestoreSummary {
 
 // An existing table.
 struct TableDescription {
-  // Its `global_secondary_indexes` and `local_secondary_indexes` equal the definitions in `indexes` and
-  // `local_indexes`, in the same order.
+  // Its `global_secondary_indexes`, `local_secondary_indexes` and `vector_indexes` equal the definitions in
+  // `indexes`, `local_indexes` and `vector_indexes`, in the same order.
   TableDefinition definition;
   TableStatus table_status = TableStatus::kUnknown;
   // A UUID; a new table with the same name has another.
@@ -220,6 +261,7 @@ struct TableDescription {
   absl::Time creation_time = {};
   std::vector<IndexDescription> indexes = {};
   std::vector<LocalIndexDescription> local_indexes = {};
+  std::vector<VectorIndexDescription> vector_indexes = {};
   // Exact number of items and exact sum of their sizes.
   int64_t item_count = 0;
   int64_t table_size_bytes = 0;

@@ -138,6 +138,15 @@ void WriteSourceFeatures(const v1::TableBackup& backup, storage::JsonWriter* wri
       }
       writer->EndArray();
     }
+    if (!table.vector_indexes().empty()) {
+      writer->Name("VectorIndexes").BeginArray();
+      for (const auto& index : table.vector_indexes()) {
+        writer->BeginObject();
+        WriteVectorIndex(index, writer);
+        writer->EndObject();
+      }
+      writer->EndArray();
+    }
     WriteStreamSpecification(table, "StreamDescription", writer);
     if (!backup.time_to_live_attribute().empty()) {
       writer->Name("TimeToLiveDescription").BeginObject().Name("TimeToLiveStatus").String("ENABLED");

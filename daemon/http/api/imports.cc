@@ -85,6 +85,15 @@ void WriteTableParameters(const v1::CreateTableRequest& table, storage::JsonWrit
     }
     writer->EndArray();
   }
+  if (!table.vector_indexes().empty()) {
+    writer->Name("VectorIndexes").BeginArray();
+    for (const v1::VectorIndex& index : table.vector_indexes()) {
+      writer->BeginObject();
+      WriteVectorIndex(index, writer);
+      writer->EndObject();
+    }
+    writer->EndArray();
+  }
   writer->EndObject();
 }
 

@@ -11,6 +11,7 @@
 #include "daemon/http/api/items.h"
 #include "daemon/http/api/query_and_scan.h"
 #include "daemon/http/api/resting_features.h"
+#include "daemon/http/api/search_vectors.h"
 #include "daemon/http/api/statements.h"
 #include "daemon/http/api/streams.h"
 #include "daemon/http/api/tables.h"
@@ -32,6 +33,7 @@ constexpr JsonOperation kOperations[] = {
     {"DeleteItem", Role::kWrite, Scope::kTables, &kDeleteItemInput, json::DeleteItem},
     {"Query", Role::kRead, Scope::kTables, &kQueryInput, json::Query},
     {"Scan", Role::kRead, Scope::kTables, &kScanInput, json::Scan},
+    {"SearchVectors", Role::kRead, Scope::kTables, &kSearchVectorsInput, json::SearchVectors},
     {"BatchGetItem", Role::kRead, Scope::kTables, &kBatchGetItemInput, json::BatchGetItem},
     {"BatchWriteItem", Role::kWrite, Scope::kTables, &kBatchWriteItemInput, json::BatchWriteItem},
     {"TransactGetItems", Role::kRead, Scope::kTables, &kTransactGetItemsInput, json::TransactGetItems},
@@ -145,6 +147,7 @@ std::string ActionOf(const JsonOperation& operation) {
 bool HasLargeReplies(const JsonOperation& operation) {
   constexpr std::string_view kLarge[] = {"Query",
                                          "Scan",
+                                         "SearchVectors",
                                          "BatchGetItem",
                                          "TransactGetItems",
                                          "GetRecords",

@@ -55,6 +55,15 @@ void WriteConsumedCapacity(const v1::ConsumedCapacity& capacity, storage::JsonWr
         .EndObject();
   WriteIndexes("LocalSecondaryIndexes", capacity.local_secondary_indexes(), writer);
   WriteIndexes("GlobalSecondaryIndexes", capacity.global_secondary_indexes(), writer);
+  if (!capacity.vector_indexes().empty()) {
+    writer->Name("VectorIndexes").BeginObject();
+    for (const auto& [index, bytes] : std::map<std::string, v1::VectorCapacity>(
+             capacity.vector_indexes().begin(), capacity.vector_indexes().end())) {
+      writer->Name(index).BeginObject();
+      writer->Name("VectorWriteRequestBytes").Integer(bytes.vector_write_request_bytes()).EndObject();
+    }
+    writer->EndObject();
+  }
   writer->EndObject();
 }
 

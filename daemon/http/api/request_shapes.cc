@@ -75,7 +75,29 @@ constexpr Shape kReplication{.kind = ShapeKind::kUnsupported,
                              .why = "itemdb is one machine without replicas"};
 constexpr Shape kPolicy{.kind = ShapeKind::kUnsupported,
                         .why = "itemdb has access keys with roles, and no policies"};
-constexpr Shape kVectors{.kind = ShapeKind::kUnsupported, .why = "this version has no vector indexes"};
+constexpr ShapeMember kVectorAttributeMembers[] = {{"AttributeName", &kKeySchemaAttributeName, true}};
+constexpr Shape kVectorAttribute = Structure(kVectorAttributeMembers);
+constexpr std::string_view kVectorDistanceFunctionValues[] = {"COSINE", "EUCLIDEAN", "DOT_PRODUCT"};
+constexpr Shape kVectorDistanceFunction = OneOf(kVectorDistanceFunctionValues);
+constexpr std::string_view kSearchSchemaElementTypeValues[] = {"HASH", "INLINE_FILTER"};
+constexpr Shape kSearchSchemaElementType = OneOf(kSearchSchemaElementTypeValues);
+constexpr ShapeMember kSearchSchemaElementMembers[] = {
+    {"AttributeName", &kKeySchemaAttributeName, true},
+    {"SearchSchemaElementType", &kSearchSchemaElementType, true}};
+constexpr Shape kSearchSchemaElement = Structure(kSearchSchemaElementMembers);
+constexpr Shape kSearchSchema = ListOf(&kSearchSchemaElement, 1, kMaxDefinitions);
+constexpr ShapeMember kVectorIndexMembers[] = {
+    {"Dimensions", &kPositiveLongObject, true}, {"DistanceFunction", &kVectorDistanceFunction, true},
+    {"IndexName", &kIndexName, true},           {"Projection", &kProjection, true},
+    {"SearchSchema", &kSearchSchema},           {"VectorAttribute", &kVectorAttribute, true}};
+constexpr Shape kVectorIndex = Structure(kVectorIndexMembers);
+constexpr Shape kVectorIndexList = ListOf(&kVectorIndex, 0, kMaxDefinitions);
+constexpr ShapeMember kDeleteVectorIndexActionMembers[] = {{"IndexName", &kIndexName, true}};
+constexpr Shape kDeleteVectorIndexAction = Structure(kDeleteVectorIndexActionMembers);
+constexpr ShapeMember kVectorIndexUpdateMembers[] = {{"Create", &kVectorIndex},
+                                                     {"Delete", &kDeleteVectorIndexAction}};
+constexpr Shape kVectorIndexUpdate = Structure(kVectorIndexUpdateMembers);
+constexpr Shape kVectorIndexUpdateList = ListOf(&kVectorIndexUpdate, 0, kMaxDefinitions);
 constexpr ShapeMember kLocalSecondaryIndexMembers[] = {
     {"IndexName", &kIndexName, true}, {"KeySchema", &kKeySchema, true}, {"Projection", &kProjection, true}};
 constexpr Shape kLocalSecondaryIndex = Structure(kLocalSecondaryIndexMembers);
@@ -116,7 +138,7 @@ constexpr ShapeMember kCreateTableInputMembers[] = {{"AttributeDefinitions", &kA
                                                     {"TableClass", &kTableClass},
                                                     {"TableName", &kTableArn, true},
                                                     {"Tags", &kTagList},
-                                                    {"VectorIndexes", &kVectors},
+                                                    {"VectorIndexes", &kVectorIndexList},
                                                     {"WarmThroughput", &kWarmThroughput}};
 constexpr ShapeMember kDeleteTableInputMembers[] = {{"TableName", &kTableArn, true}};
 constexpr ShapeMember kDescribeTableInputMembers[] = {{"TableName", &kTableArn, true}};
@@ -161,7 +183,7 @@ constexpr ShapeMember kUpdateTableInputMembers[] = {
     {"StreamSpecification", &kStreamSpecification},
     {"TableClass", &kTableClass},
     {"TableName", &kTableArn, true},
-    {"VectorIndexUpdates", &kVectors},
+    {"VectorIndexUpdates", &kVectorIndexUpdateList},
     {"WarmThroughput", &kWarmThroughput}};
 constexpr Shape kResourceArnString = Text(1, 1283);
 constexpr ShapeMember kTagResourceInputMembers[] = {{"ResourceArn", &kResourceArnString, true},
@@ -289,6 +311,19 @@ constexpr ShapeMember kQueryInputMembers[] = {{"AttributesToGet", &kAttributeNam
                                               {"ScanIndexForward", &kAnyBoolean},
                                               {"Select", &kSelect},
                                               {"TableName", &kTableArn, true}};
+// Storage checks TopK and the vector's length.
+constexpr Shape kSearchVector = ListOf(&kAttributeValue, 0, storage::kMaxVectorDimensions * 2);
+constexpr Shape kAnyInteger{.kind = ShapeKind::kInteger};
+constexpr ShapeMember kSearchVectorsInputMembers[] = {
+    {"ExpressionAttributeNames", &kExpressionAttributeNameMap},
+    {"ExpressionAttributeValues", &kExpressionAttributeValueMap},
+    {"IndexName", &kIndexName, true},
+    {"ProjectionExpression", &kAnyString},
+    {"ReturnConsumedCapacity", &kReturnConsumedCapacity},
+    {"SearchConditionExpression", &kAnyString},
+    {"SearchVector", &kSearchVector, true},
+    {"TableName", &kTableArn, true},
+    {"TopK", &kAnyInteger, true}};
 constexpr Shape kScanSegment{.kind = ShapeKind::kInteger, .min = 0, .max = 999999};
 constexpr Shape kScanTotalSegments{.kind = ShapeKind::kInteger, .min = 1, .max = 1000000};
 constexpr ShapeMember kScanInputMembers[] = {{"AttributesToGet", &kAttributeNameList},
@@ -452,7 +487,7 @@ constexpr ShapeMember kRestoreTableFromBackupInputMembers[] = {
     {"ProvisionedThroughputOverride", &kProvisionedThroughput},
     {"SSESpecificationOverride", &kSSESpecification},
     {"TargetTableName", &kTableName, true},
-    {"VectorIndexOverride", &kVectors}};
+    {"VectorIndexOverride", &kVectorIndexList}};
 constexpr ShapeMember kRestoreTableToPointInTimeInputMembers[] = {
     {"BillingModeOverride", &kBillingMode},
     {"GlobalSecondaryIndexOverride", &kGlobalSecondaryIndexList},
@@ -465,7 +500,7 @@ constexpr ShapeMember kRestoreTableToPointInTimeInputMembers[] = {
     {"SourceTableName", &kTableName},
     {"TargetTableName", &kTableName, true},
     {"UseLatestRestorableTime", &kAnyBoolean},
-    {"VectorIndexOverride", &kVectors}};
+    {"VectorIndexOverride", &kVectorIndexList}};
 
 // ---- exports of tables
 
@@ -536,7 +571,7 @@ constexpr ShapeMember kTableCreationParametersMembers[] = {
     {"ProvisionedThroughput", &kProvisionedThroughput},
     {"SSESpecification", &kSSESpecification},
     {"TableName", &kTableName, true},
-    {"VectorIndexes", &kVectors}};
+    {"VectorIndexes", &kVectorIndexList}};
 constexpr Shape kTableCreationParameters = Structure(kTableCreationParametersMembers);
 constexpr ShapeMember kImportTableInputMembers[] = {
     {"ClientToken", &kAnyString},
@@ -647,6 +682,7 @@ constexpr Shape kUpdateItemInput = Structure(kUpdateItemInputMembers);
 constexpr Shape kDeleteItemInput = Structure(kDeleteItemInputMembers);
 constexpr Shape kQueryInput = Structure(kQueryInputMembers);
 constexpr Shape kScanInput = Structure(kScanInputMembers);
+constexpr Shape kSearchVectorsInput = Structure(kSearchVectorsInputMembers);
 constexpr Shape kBatchGetItemInput = Structure(kBatchGetItemInputMembers);
 constexpr Shape kBatchWriteItemInput = Structure(kBatchWriteItemInputMembers);
 constexpr Shape kTransactWriteItemsInput = Structure(kTransactWriteItemsInputMembers);

@@ -77,6 +77,7 @@ extern const Shape kUpdateItemInput;
 extern const Shape kDeleteItemInput;
 extern const Shape kQueryInput;
 extern const Shape kScanInput;
+extern const Shape kSearchVectorsInput;
 extern const Shape kBatchGetItemInput;
 extern const Shape kBatchWriteItemInput;
 extern const Shape kTransactWriteItemsInput;

@@ -101,6 +101,22 @@ void ReadLocalIndex(const JsonObject& given, v1::LocalSecondaryIndex* index) {
   ReadProjection(given, index->mutable_projection());
 }
 
+void ReadVectorIndex(const JsonObject& given, v1::VectorIndex* index) {
+  index->set_index_name(std::string(TextOf(given, "IndexName")));
+  IfObject(given, "VectorAttribute", [&](const JsonObject& attribute) {
+    index->set_vector_attribute(std::string(TextOf(attribute, "AttributeName")));
+  });
+  index->set_dimensions(NumberOf(given, "Dimensions").value_or(0));
+  index->set_distance_function(EnumOf<v1::VectorDistanceFunction>(given, "DistanceFunction"));
+  ReadProjection(given, index->mutable_projection());
+  ForEachObject(given, "SearchSchema", [&](const JsonObject& element) {
+    v1::SearchSchemaElement* added = index->add_search_schema();
+    added->set_attribute_name(std::string(TextOf(element, "AttributeName")));
+    added->set_search_schema_element_type(
+        EnumOf<v1::SearchSchemaElementType>(element, "SearchSchemaElementType"));
+  });
+}
+
 // Reads the member `name` into the encryption settings of `message`.
 template <typename Message>
 void ReadEncryption(const JsonObject& object, Message* message, std::string_view name) {
@@ -148,6 +164,8 @@ absl::StatusOr<v1::CreateTableRequest> ReadCreateTable(const JsonObject& object)
   ForEachObject(object, "LocalSecondaryIndexes", [&](const JsonObject& given) {
     ReadLocalIndex(given, request.add_local_secondary_indexes());
   });
+  ForEachObject(object, "VectorIndexes",
+                [&](const JsonObject& given) { ReadVectorIndex(given, request.add_vector_indexes()); });
   request.set_deletion_protection_enabled(FlagOf(object, "DeletionProtectionEnabled"));
   ReadTags(object, request.mutable_tags());
   return request;
@@ -173,6 +191,13 @@ absl::StatusOr<v1::UpdateTableRequest> ReadUpdateTable(const JsonObject& object)
       ReadOtherThroughputs(update, throughput);
     });
   });
+  ForEachObject(object, "VectorIndexUpdates", [&](const JsonObject& given) {
+    IfObject(given, "Create",
+             [&](const JsonObject& index) { ReadVectorIndex(index, request.add_vector_index_creations()); });
+    IfObject(given, "Delete", [&](const JsonObject& index) {
+      request.add_vector_index_deletions(std::string(TextOf(index, "IndexName")));
+    });
+  });
   return request;
 }
 
@@ -188,6 +213,11 @@ void ReadRestoreOverrides(const JsonObject& object, v1::RestoreOverrides* overri
     auto* indexes = overrides->mutable_local_secondary_indexes();
     ForEachObject(object, "LocalSecondaryIndexOverride",
                   [&](const JsonObject& given) { ReadLocalIndex(given, indexes->add_indexes()); });
+  }
+  if (HasMember(object, "VectorIndexOverride")) {
+    auto* indexes = overrides->mutable_vector_indexes();
+    ForEachObject(object, "VectorIndexOverride",
+                  [&](const JsonObject& given) { ReadVectorIndex(given, indexes->add_indexes()); });
   }
   ReadThroughput(object, overrides, "ProvisionedThroughputOverride");
   ReadOnDemandThroughput(object, overrides, "OnDemandThroughputOverride");

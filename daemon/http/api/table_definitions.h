@@ -27,6 +27,9 @@ void WriteDeletedTable(const v1::TableDescription& table, storage::JsonWriter* w
 void WriteKeySchema(const google::protobuf::RepeatedPtrField<v1::KeySchemaElement>& schema,
                     storage::JsonWriter* writer);
 void WriteProjection(const v1::Projection& projection, storage::JsonWriter* writer);
+// The members of a vector index's definition.
+void WriteVectorIndex(const v1::VectorIndex& index, storage::JsonWriter* writer);
+void WriteVectorIndex(const v1::VectorIndexDescription& index, storage::JsonWriter* writer);
 // ProvisionedThroughput without its history: zeros if there is none.
 void WriteUnits(const v1::ProvisionedThroughput& throughput, storage::JsonWriter* writer);
 void WriteOnDemandThroughput(const v1::OnDemandThroughput& throughput, storage::JsonWriter* writer);

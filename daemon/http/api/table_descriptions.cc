@@ -117,6 +117,23 @@ void WriteBillingMode(const v1::TableDescription& table, storage::JsonWriter* wr
   writer->EndObject();
 }
 
+template <typename Index>
+void WriteVectorDefinition(const Index& index, storage::JsonWriter* writer) {
+  writer->Name("IndexName").String(index.index_name());
+  writer->Name("VectorAttribute").BeginObject().Name("AttributeName").String(index.vector_attribute());
+  writer->EndObject().Name("Dimensions").Integer(index.dimensions());
+  writer->Name("DistanceFunction").String(EnumText(index.distance_function()));
+  WriteProjection(index.projection(), writer);
+  if (index.search_schema().empty()) return;
+  writer->Name("SearchSchema").BeginArray();
+  for (const v1::SearchSchemaElement& element : index.search_schema()) {
+    writer->BeginObject().Name("AttributeName").String(element.attribute_name());
+    writer->Name("SearchSchemaElementType").String(EnumText(element.search_schema_element_type()));
+    writer->EndObject();
+  }
+  writer->EndArray();
+}
+
 // Writes the label and ARN of the latest stream, even if it is disabled (SEM-098).
 void WriteTableStream(const v1::TableDescription& table, storage::JsonWriter* writer) {
   WriteStreamSpecification(table, "StreamSpecification", writer);
@@ -146,6 +163,14 @@ void WriteOnDemandThroughput(const v1::TableDescription& table, storage::JsonWri
 
 void WriteOnDemandThroughput(const v1::GlobalSecondaryIndexDescription& index, storage::JsonWriter* writer) {
   WriteOnDemand(index, writer);
+}
+
+void WriteVectorIndex(const v1::VectorIndex& index, storage::JsonWriter* writer) {
+  WriteVectorDefinition(index, writer);
+}
+
+void WriteVectorIndex(const v1::VectorIndexDescription& index, storage::JsonWriter* writer) {
+  WriteVectorDefinition(index, writer);
 }
 
 std::string StreamArn(std::string_view table_name, std::string_view label) {
@@ -193,6 +218,22 @@ void WriteTableDescription(const v1::TableDescription& table, storage::JsonWrite
       WriteOtherThroughputs(index, EnumText(index.index_status()), writer);
       WriteThroughput(index.provisioned_throughput(), writer);
       writer->EndObject();
+    }
+    writer->EndArray();
+  }
+  if (!table.vector_indexes().empty()) {
+    writer->Name("VectorIndexes").BeginArray();
+    for (const auto& index : table.vector_indexes()) {
+      writer->BeginObject();
+      WriteVectorIndex(index, writer);
+      if (!table.has_restore_summary()) {
+        writer->Name("IndexStatus").String(EnumText(index.index_status()));
+        if (index.index_status() != v1::TABLE_STATUS_ACTIVE)
+          writer->Name("Backfilling").Boolean(index.backfilling());
+      }
+      writer->Name("IndexSizeBytes").Integer(index.index_size_bytes());
+      writer->Name("ItemCount").Integer(index.item_count());
+      writer->Name("IndexArn").String(arn + "/index/" + index.index_name()).EndObject();
     }
     writer->EndArray();
   }

@@ -1,0 +1,39 @@
+// SearchVectors: the items whose vectors are nearest to a query (VEC-14).
+#pragma once
+
+#include <memory>
+
+#include "storage/api/replies.h"
+#include "storage/engine/engine.h"
+#include "storage/vectors/vector_copies.h"
+
+namespace itemdb::storage {
+
+// Searches run on threads of their own, as many as the machine has cores: a search may take as long as
+// reading a whole index, and reads by key must not wait for that. The threads begin with the first search.
+class VectorSearches {
+ public:
+  explicit VectorSearches(Engine& engine) : engine_(engine), copies_(engine) {}
+  ~VectorSearches() { Stop(); }
+  // Runs the searches that wait, and ends the threads. Later searches are answered with UNAVAILABLE.
+  void Stop();
+
+  // Implements Database's method of the same name.
+  void SearchVectors(const wire::SearchVectorsRequest& request, Done<wire::SearchVectorsReply> done,
+                     CancellationPtr cancellation);
+
+  VectorCopies& copies() { return copies_; }
+  const VectorCopies& copies() const { return copies_; }
+
+ private:
+  // Null after Stop.
+  IoPool* Threads();
+
+  Engine& engine_;
+  VectorCopies copies_;
+  Mutex mutex_;
+  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
+  std::unique_ptr<IoPool> threads_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace itemdb::storage

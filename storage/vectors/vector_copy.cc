@@ -1,0 +1,286 @@
+#include "storage/vectors/vector_copy.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+#include "storage/values/float_vector.h"
+
+namespace itemdb::storage {
+namespace {
+
+// A partition's first chunk is small, because there may be many partitions.
+constexpr size_t kFirstChunkVectors = 4;
+constexpr size_t kMaxChunkBytes = 1 << 20;
+// Ended entries that are kept in any case.
+constexpr size_t kMinEnded = 1'024;
+// Vectors between two checks of a search.
+constexpr size_t kVectorsBetweenChecks = 4'096;
+// Candidates that a search of a graph looks at, at least. More find more of the nearest, and take longer.
+constexpr size_t kMinCandidates = 160;
+// Where fewer of the entries are wanted, comparing these is not slower than the graph, and finds all.
+constexpr double kMinGraphFraction = 0.2;
+constexpr size_t kSampledSlots = 1'000;
+// Vectors that a graph gets at a time: while it is searched, and before. It is not made longer for fewer than
+// the third, or than a part of its size: these are compared one by one.
+constexpr size_t kGraphStep = 16;
+constexpr size_t kNewGraphStep = 4'096;
+constexpr size_t kMinGraphStep = 1'024;
+constexpr size_t kTailParts = 50;
+// About what an item takes in `places_` besides its key, and an entry besides vector and filters.
+constexpr size_t kPlaceBytes = 96;
+
+}  // namespace
+
+uint64_t HashOfFilter(std::string_view encoded_value) {
+  static const uint64_t seed = [] {
+    std::random_device random;
+    return static_cast<uint64_t>(random()) << 32 | random();
+  }();
+  const uint64_t hash = XXH3_64bits_withSeed(encoded_value.data(), encoded_value.size(), seed);
+  return hash == kNoFilterValue ? 1 : hash;
+}
+
+float* VectorCopy::AddVector(Partition* partition) {
+  if (partition->room == 0) {
+    const size_t most = std::max<size_t>(1, kMaxChunkBytes / (dimensions_ * sizeof(float)));
+    const size_t vectors = std::min(most, std::max(kFirstChunkVectors, partition->slots.size()));
+    partition->chunks.push_back(std::make_unique_for_overwrite<float[]>(vectors * dimensions_));
+    partition->next = partition->chunks.back().get();
+    partition->room = vectors;
+    vector_bytes_ += vectors * dimensions_ * sizeof(float);
+  }
+  float* vector = partition->next;
+  partition->next += dimensions_;
+  --partition->room;
+  return vector;
+}
+
+void VectorCopy::AddSlot(Partition* partition, const std::string* base_key, std::string_view packed,
+                         const std::vector<uint64_t>& filters, uint64_t version) {
+  float* vector = AddVector(partition);
+  UnpackVector(packed, std::span(vector, dimensions_));
+  partition->slots.push_back({.vector = vector,
+                              .base_key = base_key,
+                              .from = version,
+                              .inverse_length = InverseLength(vector, dimensions_)});
+  partition->filters.insert(partition->filters.end(), filters.begin(), filters.end());
+  ++partition->live;
+  ++live_;
+}
+
+void VectorCopy::End(Place* place, uint64_t version) {
+  place->partition->slots[place->slot].to = version;
+  --place->partition->live;
+  place->live = false;
+  --live_;
+  ++ended_;
+}
+
+void VectorCopy::Put(std::string_view base_key, const VectorEntry& entry, uint64_t version) {
+  auto it = places_.find(base_key);
+  if (it == places_.end()) {
+    it = places_.emplace(base_key, Place()).first;
+    key_bytes_ += base_key.size() + kPlaceBytes;
+  }
+  Place& place = it->second;
+  if (place.live) End(&place, version);
+  std::shared_ptr<Partition>& partition = partitions_[entry.partition];
+  if (partition == nullptr) partition = std::make_shared<Partition>();
+  place = {.partition = partition.get(), .slot = partition->slots.size(), .live = true};
+  AddSlot(partition.get(), &it->first, entry.packed, entry.filters, version);
+  if (partition->live >= min_graph_) large_.insert(partition);
+}
+
+void VectorCopy::Remove(std::string_view base_key, uint64_t version) {
+  const auto it = places_.find(base_key);
+  if (it != places_.end() && it->second.live) End(&it->second, version);
+}
+
+bool VectorCopy::IsWanted(const Partition& partition, size_t slot, const Query& query) const {
+  const Slot& entry = partition.slots[slot];
+  if (query.version < entry.from || query.version >= entry.to) return false;
+  for (const VectorFilter& filter : query.filters) {
+    if (partition.filters[slot * filters_ + filter.number] != filter.hash) return false;
+  }
+  return query.excluded.empty() ||
+         std::find(query.excluded.begin(), query.excluded.end(), *entry.base_key) == query.excluded.end();
+}
+
+double VectorCopy::WantedFraction(const Partition& partition, size_t slots, const Query& query) const {
+  const size_t step = std::max<size_t>(1, slots / kSampledSlots);
+  size_t seen = 0;
+  size_t wanted = 0;
+  for (size_t slot = 0; slot < slots; slot += step) {
+    ++seen;
+    wanted += IsWanted(partition, slot, query) ? 1 : 0;
+  }
+  return static_cast<double>(wanted) / static_cast<double>(seen);
+}
+
+bool VectorCopy::SearchGraph(const Partition& partition, const Query& query, TopHits* hits) const {
+  const double fraction = WantedFraction(partition, partition.graph->size(), query);
+  if (fraction < kMinGraphFraction) return false;
+  const size_t candidates =
+      static_cast<size_t>(static_cast<double>(std::max(kMinCandidates, 2 * hits->limit())) / fraction);
+  size_t found = 0;
+  for (const auto& [rank, slot] : partition.graph->Search(query.scorer.query(), candidates)) {
+    if (!IsWanted(partition, slot, query)) continue;
+    ++found;
+    hits->Add(rank, *partition.slots[slot].base_key);
+  }
+  return found >= hits->limit();
+}
+
+absl::Status VectorCopy::Search(std::string_view partition, std::span<const VectorFilter> filters,
+                                const VectorScorer& scorer, uint64_t version,
+                                const std::vector<std::string>& excluded,
+                                absl::FunctionRef<absl::Status()> check, TopHits* hits) const {
+  const auto found = partitions_.find(partition);
+  if (found == partitions_.end()) return absl::OkStatus();
+  const Partition& searched = *found->second;
+  const Query query{filters, scorer, version, excluded};
+  size_t begin = 0;
+  if (searched.graph != nullptr) {
+    TopHits of_graph(hits->limit());
+    if (SearchGraph(searched, query, &of_graph)) {
+      begin = searched.graph->size();
+      for (const VectorHit& hit : of_graph.Take()) hits->Add(hit.rank, hit.base_key);
+    }
+  }
+  const std::vector<Slot>& slots = searched.slots;
+  for (size_t i = begin; i < slots.size(); ++i) {
+    if (i % kVectorsBetweenChecks == 0) ITEMDB_RETURN_IF_ERROR(check());
+    if (!IsWanted(searched, i, query)) continue;
+    const float rank = scorer.Rank(slots[i].vector, slots[i].inverse_length);
+    if (hits->Wants(rank)) hits->Add(rank, *slots[i].base_key);
+  }
+  return absl::OkStatus();
+}
+
+void VectorCopy::GraphStep::Run(absl::FunctionRef<bool()> may_go_on) {
+  if (graph_ == nullptr) return;
+  for (const auto& [vector, inverse_length] : vectors_) {
+    if (!may_go_on()) return;
+    if (!graph_->Add(vector, inverse_length)) {
+      has_failed_ = true;
+      return;
+    }
+  }
+}
+
+bool VectorCopy::NeedsGraph(const Partition& partition) const {
+  if (partition.graph == nullptr) return partition.live >= min_graph_;
+  const size_t size = partition.graph->size();
+  return partition.slots.size() - size >= std::max(kMinGraphStep, size / kTailParts);
+}
+
+bool VectorCopy::NeedsGraphs() const {
+  return std::any_of(large_.begin(), large_.end(),
+                     [this](const auto& partition) { return NeedsGraph(*partition); });
+}
+
+std::optional<VectorCopy::GraphStep> VectorCopy::NextGraphStep(const GraphStep* unfinished) const {
+  for (const std::shared_ptr<Partition>& partition : large_) {
+    if (!NeedsGraph(*partition)) continue;
+    const size_t slots = partition->slots.size();
+    GraphStep step;
+    step.partition_ = partition;
+    size_t begin = 0;
+    size_t end = slots;
+    if (partition->graph != nullptr) {
+      begin = partition->graph->size();
+      end = begin + kGraphStep;
+    } else {
+      const bool goes_on = unfinished != nullptr && unfinished->partition_ == partition;
+      step.graph_ = goes_on ? unfinished->graph_
+                            : std::make_shared<VectorGraph>(distance_, dimensions_, slots + slots / 8);
+      begin = step.graph_->size();
+      end = std::min(slots, begin + kNewGraphStep);
+    }
+    for (size_t i = begin; i < std::min(end, slots); ++i) {
+      const Slot& slot = partition->slots[i];
+      step.vectors_.emplace_back(slot.vector, slot.inverse_length);
+    }
+    return step;
+  }
+  return std::nullopt;
+}
+
+bool VectorCopy::FinishGraphStep(GraphStep& step) {
+  Partition& partition = *step.partition_;
+  if (!large_.contains(step.partition_)) return false;
+  if (step.graph_ == nullptr) {
+    for (const auto& [vector, inverse_length] : step.vectors_) {
+      if (partition.graph->Add(vector, inverse_length)) continue;
+      step.has_failed_ = true;
+      partition.graph = nullptr;
+      return true;
+    }
+  } else if (partition.slots.size() - step.graph_->size() <= kMinGraphStep) {
+    partition.graph = step.graph_;
+  }
+  return true;
+}
+
+size_t VectorCopy::graph_size() const {
+  size_t size = 0;
+  for (const auto& partition : large_) size += partition->graph == nullptr ? 0 : partition->graph->size();
+  return size;
+}
+
+void VectorCopy::Compact() {
+  if (ended_ < kMinEnded || ended_ < live_ / 2) return;
+  for (auto it = partitions_.begin(); it != partitions_.end();) {
+    if (it->second->live == 0) {
+      it = partitions_.erase(it);
+    } else {
+      ++it;
+    }
+  }
+  // Each partition anew, one after another, so that only one is in memory twice.
+  vector_bytes_ = 0;
+  live_ = 0;
+  ended_ = 0;
+  large_.clear();
+  for (auto& [key, partition] : partitions_) {
+    auto compacted = std::make_shared<Partition>();
+    for (size_t i = 0; i < partition->slots.size(); ++i) {
+      const Slot& slot = partition->slots[i];
+      if (slot.to != kForever) continue;
+      const std::string_view packed(reinterpret_cast<const char*>(slot.vector), dimensions_ * sizeof(float));
+      const auto begin = partition->filters.begin() + static_cast<std::ptrdiff_t>(i * filters_);
+      const std::vector<uint64_t> filters(begin, begin + static_cast<std::ptrdiff_t>(filters_));
+      places_.find(*slot.base_key)->second = {
+          .partition = compacted.get(), .slot = compacted->slots.size(), .live = true};
+      AddSlot(compacted.get(), slot.base_key, packed, filters, slot.from);
+    }
+    if (compacted->live >= min_graph_) large_.insert(compacted);
+    partition = std::move(compacted);
+  }
+  for (auto it = places_.begin(); it != places_.end();) {
+    if (it->second.live) {
+      ++it;
+      continue;
+    }
+    key_bytes_ -= it->first.size() + kPlaceBytes;
+    it = places_.erase(it);
+  }
+}
+
+size_t VectorCopy::bytes() const {
+  size_t bytes = vector_bytes_ + key_bytes_ + (live_ + ended_) * (sizeof(Slot) + filters_ * sizeof(uint64_t));
+  for (const auto& partition : large_) {
+    if (partition->graph != nullptr) {
+      bytes += partition->graph->bytes();
+    } else {
+      bytes += partition->slots.size() * VectorGraph::kBytesPerVector;  // It will get one.
+    }
+  }
+  return bytes;
+}
+
+}  // namespace itemdb::storage

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "storage/base/limits.h"
+#include "storage/base/service_text.h"
 #include "storage/catalog/definition_checks.h"
 
 namespace itemdb::storage {
@@ -49,11 +51,16 @@ absl::Status AddAttributeTypes(const v1::GlobalSecondaryIndex& index, const Attr
 absl::Status CreateIndex(const v1::UpdateTableRequest& request, v1::TableDescription* definition) {
   const v1::GlobalSecondaryIndex& index = request.global_secondary_index_creations(0);
   ITEMDB_ASSIGN_OR_RETURN(const AttributeTypes types, ReadAttributeTypes(request.attribute_definitions()));
+  if (types.empty()) {
+    return Invalid("SEM-096",
+                   "AttributeDefinitions must have the key attributes of index " + index.index_name(),
+                   "AttributeDefinitions is not specified for index: " + index.index_name());
+  }
   ITEMDB_RETURN_IF_ERROR(
       CheckGlobalIndex(index, definition->billing_mode() == v1::BILLING_MODE_PROVISIONED, types));
   if (HasIndex(*definition, index.index_name())) {
-    return ValidationError("SEM-095",
-                           "Attempting to create an index which already exists: " + index.index_name());
+    return DetailedError("SEM-095", "Attempting to create an index which already exists",
+                         ": " + index.index_name());
   }
   ITEMDB_RETURN_IF_ERROR(AddAttributeTypes(index, types, definition));
   ITEMDB_RETURN_IF_ERROR(AddGlobalIndex(index, definition));
@@ -62,7 +69,13 @@ absl::Status CreateIndex(const v1::UpdateTableRequest& request, v1::TableDescrip
   added->set_backfilling(true);
 
   const std::string& table_name = definition->table_name();
-  ITEMDB_RETURN_IF_ERROR(CheckGlobalIndexCount(table_name, definition->global_secondary_indexes_size()));
+  if (definition->global_secondary_indexes_size() > kMaxGlobalSecondaryIndexes) {
+    return WithRule("SEM-067",
+                    MakeError(absl::StatusCode::kResourceExhausted, kReasonLimitExceeded,
+                              "Subscriber limit exceeded: Number of global secondary indexes exceeds "
+                              "per-table limit of " +
+                                  std::to_string(kMaxGlobalSecondaryIndexes)));
+  }
   int included = 0;
   for (const auto& other : definition->global_secondary_indexes())
     included += other.projection().non_key_attributes_size();
@@ -77,9 +90,10 @@ absl::Status DeleteIndex(const std::string& name, v1::TableDescription* definiti
   auto found = std::find_if(indexes->begin(), indexes->end(),
                             [&name](const auto& index) { return index.index_name() == name; });
   if (found == indexes->end()) {
-    return WithRule("SEM-095",
-                    NotFoundError("Requested resource not found: Table: " + definition->table_name() +
-                                  " has no global secondary index " + name));
+    if (HasIndex(*definition, name)) {
+      return ValidationError("SEM-095", "Cannot delete an index that is not a GlobalSecondaryIndex: " + name);
+    }
+    return NoIndexError(*definition, name);
   }
   indexes->erase(found);
   std::set<std::string> used;
@@ -98,6 +112,13 @@ absl::Status DeleteIndex(const std::string& name, v1::TableDescription* definiti
 }
 
 }  // namespace
+
+absl::Status NoIndexError(const v1::TableDescription& definition, const std::string& index_name) {
+  return WithServiceText(
+      "Requested resource not found: Index " + index_name + " for table " + definition.table_name(),
+      WithRule("SEM-095", NotFoundError("Requested resource not found: Table: " + definition.table_name() +
+                                        " has no global secondary index " + index_name)));
+}
 
 absl::Status ApplyIndexChanges(const v1::UpdateTableRequest& request, v1::TableDescription* definition) {
   const auto& deletions = request.global_secondary_index_deletions();

@@ -5,6 +5,7 @@
 #include "absl/functional/function_ref.h"
 #include "spdlog/spdlog.h"
 #include "storage/base/limits.h"
+#include "storage/base/service_text.h"
 #include "storage/base/uuid.h"
 #include "storage/base/wall_clock.h"
 #include "storage/schema/backup_description.h"
@@ -121,11 +122,10 @@ absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTabl
     }
   }
   if (table->definition.deletion_protection_enabled()) {
-    return ValidationError(
-        "SEM-094",
-        "Resource cannot be deleted as it is currently protected against deletion. Disable "
-        "deletion protection first. Table: " +
-            table->name);
+    return DetailedError("SEM-094",
+                         "Resource cannot be deleted as it is currently protected against deletion. Disable "
+                         "deletion protection first.",
+                         " Table: " + table->name);
   }
   ITEMDB_ASSIGN_OR_RETURN(StreamChange stream, PrepareStream(engine, &table->definition, nullptr));
   const auto remove = [&](CommitGroup& group) {

@@ -141,6 +141,7 @@ ServerOptions ToServerOptions(const Options& options, const MemoryBudget& budget
   server.call_bytes = budget.calls;
   server.slow_request = options.slow_request;
   server.transport_bytes = budget.transport;
+  server.status_delay = options.status_delay;
   server.http.addresses = options.http_addresses;
   server.http.threads = options.http_threads;
   server.http.request_timeout = options.http_request_timeout;

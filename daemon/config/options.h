@@ -66,6 +66,8 @@ struct Options {
   uint64_t max_change_log_bytes = 0;
   // Zero: a table's time to live may be changed at any time.
   absl::Duration time_to_live_wait;
+  // Zero: the statuses of tables are shown as they are.
+  absl::Duration status_delay;
   // Empty: `backups` in the data directory.
   std::string backup_directory;
   // 0: no limit.

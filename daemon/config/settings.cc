@@ -167,6 +167,16 @@ const std::vector<Setting>& Settings() {
        {},
        0,
        365 * kDayMs},
+      {"status-delay",
+       &Options::status_delay,
+       "DURATION",
+       "0s",
+       "How long replies over HTTP show that a table is CREATING or UPDATING and its time to live ENABLING, "
+       "for "
+       "programs that test how they wait. The table can be used at once",
+       {},
+       0,
+       365 * kDayMs},
       {"backup-directory", &Options::backup_directory, "DIR", "",
        "Directory for backups of the whole database (itemctl backup); made with the first one. Should be on "
        "another disk than --data-dir. Without it: backups in --data-dir"},

@@ -6,6 +6,7 @@
 
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
+#include "storage/base/service_text.h"
 #include "storage/base/status.h"
 #include "storage/values/utf8.h"
 
@@ -78,6 +79,8 @@ google::rpc::ErrorInfo ErrorInfoOf(const absl::Status& status) {
   info.set_domain("itemdb");
   const std::string rule = storage::RuleOf(status);
   if (!rule.empty()) (*info.mutable_metadata())["rule"] = rule;
+  if (std::string text = storage::ServiceTextOf(status); text != storage::MessageOf(status))
+    (*info.mutable_metadata())["service_text"] = Shorten(AsUtf8(std::move(text)));
   return info;
 }
 

@@ -99,8 +99,9 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(storage::Database& databas
     options.http.handshake_timeout = options.handshake_timeout;
     options.http.log = options.log;
     ITEMDB_ASSIGN_OR_RETURN(server->http_, http::HttpServer::Open(server->serving_, options.http));
-    server->http_handler_ = std::make_unique<http::JsonHandler>(database, *server->serving_.memory,
-                                                                server->http_->addresses()[0]);
+    server->http_handler_ =
+        std::make_unique<http::JsonHandler>(database, *server->serving_.memory, server->http_->addresses()[0],
+                                            absl::ToChronoMilliseconds(options.status_delay));
   }
   std::shared_ptr<grpc::ServerCredentials> tcp_credentials = grpc::InsecureServerCredentials();
   ITEMDB_RETURN_IF_ERROR(server->WatchFiles(options));

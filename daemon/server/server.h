@@ -55,6 +55,8 @@ struct ServerOptions {
   absl::Duration slow_request = absl::ZeroDuration();
   // Bytes of gRPC's buffers. When they are full gRPC makes peers wait and cancels calls.
   size_t transport_bytes = 512 << 20;
+  // How long replies over HTTP show CREATING, UPDATING and ENABLING; zero: not at all.
+  absl::Duration status_delay = absl::ZeroDuration();
   // The HTTP endpoint; without addresses there is none. Start() sets its max_connections, idle_timeout,
   // handshake_timeout and log from the fields of this struct.
   http::HttpServerOptions http;

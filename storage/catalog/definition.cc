@@ -5,10 +5,14 @@
 #include <set>
 
 #include "storage/base/limits.h"
+#include "storage/base/service_text.h"
 #include "storage/catalog/definition_checks.h"
 
 namespace itemdb::storage {
 namespace {
+
+// The most units that a ProvisionedThroughput may have (SEM-093).
+constexpr int64_t kMaxCapacityUnits = 1'000'000'000'000;
 
 template <typename Names>
 std::string Bracketed(const Names& names) {
@@ -18,10 +22,16 @@ std::string Bracketed(const Names& names) {
 }
 
 // Partition before sort attributes; none is named twice; all are defined (SEM-077 to SEM-079).
+// `of_table`: the schema is that of the table itself, for which the service has other texts.
 absl::Status CheckKeySchema(const std::string& owner, const KeySchema& schema, int max_partition,
-                            int max_sort, const AttributeTypes& types) {
-  if (schema.empty())
-    return Invalid("SEM-093", "the KeySchema of " + owner + " is empty; it needs a HASH key attribute");
+                            int max_sort, const AttributeTypes& types, bool of_table) {
+  if (schema.empty()) {
+    return WithServiceText(
+        "1 validation error detected: Value null at 'keySchema' failed to satisfy constraint: Member must "
+        "not "
+        "be null",
+        Invalid("SEM-093", "the KeySchema of " + owner + " is empty; it needs a HASH key attribute"));
+  }
   int partition = 0;
   int sort = 0;
   std::set<std::string> seen;
@@ -29,9 +39,9 @@ absl::Status CheckKeySchema(const std::string& owner, const KeySchema& schema, i
     ITEMDB_RETURN_IF_ERROR(CheckAttributeName(element.attribute_name()));
     if (element.key_type() == v1::KEY_TYPE_HASH) {
       if (sort > 0)
-        return ValidationError(
-            "SEM-078",
-            "All HASH key attributes must precede RANGE key attributes in the KeySchema of " + owner);
+        return DetailedError("SEM-078",
+                             "All HASH key attributes must precede RANGE key attributes in the KeySchema",
+                             " of " + owner);
       ++partition;
     } else if (element.key_type() == v1::KEY_TYPE_RANGE) {
       if (partition == 0)
@@ -43,22 +53,34 @@ absl::Status CheckKeySchema(const std::string& owner, const KeySchema& schema, i
                                     " must be HASH or RANGE");
     }
     if (!seen.insert(element.attribute_name()).second) {
-      return Invalid("SEM-079",
-                     "attribute " + element.attribute_name() + " appears twice in the KeySchema of " + owner);
+      return WithServiceText(
+          "Both the Hash Key and the Range Key element in the KeySchema have the same name",
+          Invalid("SEM-079",
+                  "attribute " + element.attribute_name() + " appears twice in the KeySchema of " + owner));
     }
     if (!types.contains(element.attribute_name())) {
-      std::vector<std::string> defined;
+      std::vector<std::string> keys, defined;
+      for (const auto& key : schema) keys.push_back(key.attribute_name());
       for (const auto& [name, type] : types) defined.push_back(name);
-      return Invalid("SEM-079", "Some index key attributes are not defined in AttributeDefinitions. Keys: [" +
-                                    element.attribute_name() +
-                                    "], AttributeDefinitions: " + Bracketed(defined));
+      absl::Status error =
+          Invalid("SEM-079", "Some index key attributes are not defined in AttributeDefinitions. Keys: " +
+                                 Bracketed(keys) + ", AttributeDefinitions: " + Bracketed(defined));
+      if (!of_table) return error;
+      return WithServiceText("Invalid KeySchema: Some index key attribute have no definition",
+                             std::move(error));
     }
   }
   if (partition > max_partition || sort > max_sort) {
-    return ValidationError(
-        "SEM-077", "The KeySchema exceeds the maximum allowed number of HASH/RANGE key attributes: " + owner +
-                       " may have " + std::to_string(max_partition) + " HASH and " +
-                       std::to_string(max_sort) + " RANGE");
+    const std::string kind = partition > max_partition ? "HASH" : "RANGE";
+    return WithServiceText(
+        max_partition == 1
+            ? "Invalid KeySchema: The second KeySchemaElement is not a RANGE key type"
+            : "The KeySchema exceeds the maximum allowed number of " + kind + " key attributes",
+        ValidationError("SEM-077",
+                        "The KeySchema exceeds the maximum allowed number of HASH/RANGE key "
+                        "attributes: " +
+                            owner + " may have " + std::to_string(max_partition) + " HASH and " +
+                            std::to_string(max_sort) + " RANGE"));
   }
   return absl::OkStatus();
 }
@@ -68,7 +90,8 @@ template <typename Index>
 absl::Status CheckIndex(const Index& index, int max_partition, int max_sort, const AttributeTypes& types) {
   ITEMDB_RETURN_IF_ERROR(CheckName("IndexName", index.index_name()));
   const std::string owner = "index " + index.index_name();
-  ITEMDB_RETURN_IF_ERROR(CheckKeySchema(owner, index.key_schema(), max_partition, max_sort, types));
+  ITEMDB_RETURN_IF_ERROR(CheckKeySchema(owner, index.key_schema(), max_partition, max_sort, types,
+                                        /*of_table=*/false));
   return CheckProjection(owner, index.projection());
 }
 
@@ -94,6 +117,11 @@ absl::Status Invalid(std::string_view rule, const std::string& message) {
   return ValidationError(rule, "One or more parameter values were invalid: " + message);
 }
 
+absl::Status Invalid(std::string_view rule, const std::string& message, std::string_view service_text) {
+  return WithServiceText("One or more parameter values were invalid: " + std::string(service_text),
+                         Invalid(rule, message));
+}
+
 absl::Status CheckAttributeName(const std::string& name) {
   if (name.empty() || name.size() > kMaxKeyAttributeNameBytes) {
     return Invalid("SEM-009", "an attribute name in a key or projection must be 1 to " +
@@ -109,16 +137,18 @@ absl::Status CheckProjection(const std::string& owner, const v1::Projection& pro
     case v1::PROJECTION_TYPE_KEYS_ONLY:
     case v1::PROJECTION_TYPE_ALL:
       if (!names.empty()) {
+        const std::string type =
+            projection.projection_type() == v1::PROJECTION_TYPE_ALL ? "ALL" : "KEYS_ONLY";
         return Invalid("SEM-068",
-                       "ProjectionType of " + owner + " is " +
-                           (projection.projection_type() == v1::PROJECTION_TYPE_ALL ? "ALL" : "KEYS_ONLY") +
-                           ", but NonKeyAttributes is specified");
+                       "ProjectionType of " + owner + " is " + type + ", but NonKeyAttributes is specified",
+                       "ProjectionType is " + type + ", but NonKeyAttributes is specified");
       }
       return absl::OkStatus();
     case v1::PROJECTION_TYPE_INCLUDE: {
       if (names.empty())
         return Invalid("SEM-068",
-                       "ProjectionType of " + owner + " is INCLUDE, but NonKeyAttributes is not specified");
+                       "ProjectionType of " + owner + " is INCLUDE, but NonKeyAttributes is not specified",
+                       "ProjectionType is INCLUDE, but NonKeyAttributes is not specified");
       if (names.size() > kMaxNonKeyAttributes) {
         return Invalid("SEM-068", owner + " has " + std::to_string(names.size()) +
                                       " NonKeyAttributes; at most " + std::to_string(kMaxNonKeyAttributes) +
@@ -128,12 +158,14 @@ absl::Status CheckProjection(const std::string& owner, const v1::Projection& pro
       for (const std::string& name : names) {
         ITEMDB_RETURN_IF_ERROR(CheckAttributeName(name));
         if (!seen.insert(name).second)
-          return Invalid("SEM-068", "NonKeyAttributes of " + owner + " names " + name + " twice");
+          return Invalid("SEM-068", "NonKeyAttributes of " + owner + " names " + name + " twice",
+                         "Duplicate element in NonKeyAttributes: " + name);
       }
       return absl::OkStatus();
     }
     default:
-      return Invalid("SEM-068", "ProjectionType of " + owner + " must be KEYS_ONLY, INCLUDE or ALL");
+      return Invalid("SEM-068", "ProjectionType of " + owner + " must be KEYS_ONLY, INCLUDE or ALL",
+                     "Unknown ProjectionType: null");
   }
 }
 
@@ -141,17 +173,33 @@ absl::Status CheckThroughput(const std::string& owner, bool provisioned, bool gi
                              const v1::ProvisionedThroughput& throughput) {
   if (!provisioned) {
     if (given)
-      return Invalid("SEM-093", "ProvisionedThroughput of " + owner +
-                                    " must not be given when BillingMode is PAY_PER_REQUEST");
+      return Invalid(
+          "SEM-093",
+          "ProvisionedThroughput of " + owner + " must not be given when BillingMode is PAY_PER_REQUEST",
+          kThroughputNotAllowed);
     return absl::OkStatus();
   }
   if (!given) {
-    return Invalid("SEM-093", "ProvisionedThroughput of " + owner +
-                                  " must be given when BillingMode is PROVISIONED (the default); use "
-                                  "PAY_PER_REQUEST to leave it out");
+    constexpr std::string_view kIndex = "index ";
+    const bool of_index = owner.starts_with(kIndex);
+    return Invalid("SEM-093",
+                   "ProvisionedThroughput of " + owner +
+                       " must be given when BillingMode is PROVISIONED (the default); use "
+                       "PAY_PER_REQUEST to leave it out",
+                   of_index
+                       ? "ProvisionedThroughput is not specified for index: " + owner.substr(kIndex.size())
+                       : "ReadCapacityUnits and WriteCapacityUnits must both be specified when "
+                         "BillingMode is PROVISIONED");
   }
   if (throughput.read_capacity_units() < 1 || throughput.write_capacity_units() < 1) {
     return Invalid("SEM-093", "ReadCapacityUnits and WriteCapacityUnits of " + owner + " must be at least 1");
+  }
+  for (const auto& [name, units] : {std::pair("ReadCapacityUnits", throughput.read_capacity_units()),
+                                    std::pair("WriteCapacityUnits", throughput.write_capacity_units())}) {
+    if (units <= kMaxCapacityUnits) continue;
+    return DetailedError("SEM-093",
+                         "Given value " + std::to_string(units) + " for " + name + " is out of bounds",
+                         " for " + owner + "; at most " + std::to_string(kMaxCapacityUnits) + " are allowed");
   }
   return absl::OkStatus();
 }
@@ -179,7 +227,8 @@ absl::StatusOr<AttributeTypes> ReadAttributeTypes(
       return Invalid("SEM-079", "AttributeType of " + attribute.attribute_name() + " must be S, N or B");
     }
     if (!types.emplace(attribute.attribute_name(), attribute.attribute_type()).second) {
-      return Invalid("SEM-073", "AttributeDefinitions names " + attribute.attribute_name() + " twice");
+      return Invalid("SEM-073", "AttributeDefinitions names " + attribute.attribute_name() + " twice",
+                     "Attribute Name is duplicated: " + attribute.attribute_name());
     }
   }
   return types;
@@ -194,9 +243,12 @@ absl::Status CheckGlobalIndex(const v1::GlobalSecondaryIndex& index, bool provis
 
 absl::Status CheckGlobalIndexCount(const std::string& table_name, int indexes) {
   if (indexes <= kMaxGlobalSecondaryIndexes) return absl::OkStatus();
-  return Invalid("SEM-067", "table " + table_name + " has " + std::to_string(indexes) +
-                                " global secondary indexes; at most " +
-                                std::to_string(kMaxGlobalSecondaryIndexes) + " are allowed");
+  return Invalid("SEM-067",
+                 "table " + table_name + " has " + std::to_string(indexes) +
+                     " global secondary indexes; at most " + std::to_string(kMaxGlobalSecondaryIndexes) +
+                     " are allowed",
+                 "GlobalSecondaryIndex count exceeds the per-table limit of " +
+                     std::to_string(kMaxGlobalSecondaryIndexes));
 }
 
 absl::Status CheckIncludedAttributes(const std::string& table_name, int included) {
@@ -221,7 +273,8 @@ absl::Status AddGlobalIndex(const v1::GlobalSecondaryIndex& index, v1::TableDesc
 absl::StatusOr<v1::TableDescription> DefinitionFromRequest(const v1::CreateTableRequest& request) {
   ITEMDB_RETURN_IF_ERROR(CheckName("TableName", request.table_name()));
   ITEMDB_ASSIGN_OR_RETURN(const AttributeTypes types, ReadAttributeTypes(request.attribute_definitions()));
-  ITEMDB_RETURN_IF_ERROR(CheckKeySchema("table " + request.table_name(), request.key_schema(), 1, 1, types));
+  ITEMDB_RETURN_IF_ERROR(CheckKeySchema("table " + request.table_name(), request.key_schema(), 1, 1, types,
+                                        /*of_table=*/true));
 
   bool provisioned = request.billing_mode() != v1::BILLING_MODE_PAY_PER_REQUEST;
   if (request.billing_mode() < v1::BILLING_MODE_UNSPECIFIED ||
@@ -240,10 +293,12 @@ absl::StatusOr<v1::TableDescription> DefinitionFromRequest(const v1::CreateTable
   ITEMDB_RETURN_IF_ERROR(
       CheckGlobalIndexCount(request.table_name(), request.global_secondary_indexes_size()));
   if (request.local_secondary_indexes_size() > kMaxLocalSecondaryIndexes) {
-    return Invalid("SEM-067", "table " + request.table_name() + " has " +
-                                  std::to_string(request.local_secondary_indexes_size()) +
-                                  " local secondary indexes; at most " +
-                                  std::to_string(kMaxLocalSecondaryIndexes) + " are allowed");
+    return Invalid(
+        "SEM-067",
+        "table " + request.table_name() + " has " + std::to_string(request.local_secondary_indexes_size()) +
+            " local secondary indexes; at most " + std::to_string(kMaxLocalSecondaryIndexes) + " are allowed",
+        "Number of LocalSecondaryIndexes exceeds per-table limit of " +
+            std::to_string(kMaxLocalSecondaryIndexes));
   }
   if (!request.local_secondary_indexes().empty() && request.key_schema_size() != 2) {
     return Invalid(
@@ -281,8 +336,13 @@ absl::StatusOr<v1::TableDescription> DefinitionFromRequest(const v1::CreateTable
   if (used.size() != types.size()) {
     std::vector<std::string> defined;
     for (const auto& [name, type] : types) defined.push_back(name);
-    return Invalid("SEM-093", "Some AttributeDefinitions are not used. AttributeDefinitions: " +
-                                  Bracketed(defined) + ", keys used: " + Bracketed(used));
+    const std::string message =
+        "Some AttributeDefinitions are not used. AttributeDefinitions: " + Bracketed(defined) +
+        ", keys used: " + Bracketed(used);
+    if (!index_names.empty()) return Invalid("SEM-093", message);
+    return Invalid("SEM-093", message,
+                   "Number of attributes in KeySchema does not exactly match number of attributes defined in "
+                   "AttributeDefinitions");
   }
 
   v1::TableDescription definition;

@@ -10,6 +10,8 @@ namespace itemdb::storage {
 
 // "One or more parameter values were invalid: <message>", with the id of the broken rule.
 absl::Status Invalid(std::string_view rule, const std::string& message);
+// The same, with the service text "One or more parameter values were invalid: <service_text>".
+absl::Status Invalid(std::string_view rule, const std::string& message, std::string_view service_text);
 
 using KeySchema = google::protobuf::RepeatedPtrField<v1::KeySchemaElement>;
 using AttributeTypes = std::map<std::string, v1::ScalarAttributeType>;
@@ -39,9 +41,14 @@ void AddVectorIndex(const v1::VectorIndex& index, v1::TableDescription* definiti
 absl::Status CheckVectorIndexesTogether(const v1::TableDescription& definition);
 
 // Checks that `throughput` is given exactly when the billing mode is PROVISIONED (SEM-093). `owner` names the
-// table or index in messages; `given` tells whether the request has `throughput`.
+// table or index in messages, "table NAME" or "index NAME"; `given` tells whether the request has
+// `throughput`.
 absl::Status CheckThroughput(const std::string& owner, bool provisioned, bool given,
                              const v1::ProvisionedThroughput& throughput);
+
+// The service's text for a throughput that may not be given, without its beginning.
+inline constexpr std::string_view kThroughputNotAllowed =
+    "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST";
 
 // Copy the settings without effect (definition_settings.cc) from a request into `definition`.
 absl::Status ApplySettings(const v1::CreateTableRequest& request, v1::TableDescription* definition);
@@ -55,6 +62,8 @@ absl::Status ApplySettings(const v1::GlobalSecondaryIndexThroughput& request,
 // The same for one index of a table with the billing mode PROVISIONED or, if not `provisioned`, on demand.
 void RaiseWarmThroughput(bool provisioned, v1::GlobalSecondaryIndexDescription* index);
 
+// The table has no global index of this name.
+absl::Status NoIndexError(const v1::TableDescription& definition, const std::string& index_name);
 // Applies UpdateTable's creation or deletion of an index to `definition` (SEM-095, SEM-096).
 absl::Status ApplyIndexChanges(const v1::UpdateTableRequest& request, v1::TableDescription* definition);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "storage/base/limits.h"
+#include "storage/base/service_text.h"
 #include "storage/catalog/definition_checks.h"
 
 namespace itemdb::storage {
@@ -50,7 +52,7 @@ absl::Status AddAttributeTypes(const Schema& schema, const AttributeTypes& types
 
 absl::Status CheckIsNew(const v1::TableDescription& definition, const std::string& name) {
   if (!HasIndex(definition, name)) return absl::OkStatus();
-  return ValidationError("SEM-095", "Attempting to create an index which already exists: " + name);
+  return DetailedError("SEM-095", "Attempting to create an index which already exists", ": " + name);
 }
 
 absl::Status CheckAllIncludedAttributes(const v1::TableDescription& definition) {
@@ -82,6 +84,11 @@ absl::Status CreateVectorIndex(const v1::UpdateTableRequest& request, v1::TableD
 absl::Status CreateIndex(const v1::UpdateTableRequest& request, v1::TableDescription* definition) {
   const v1::GlobalSecondaryIndex& index = request.global_secondary_index_creations(0);
   ITEMDB_ASSIGN_OR_RETURN(const AttributeTypes types, ReadAttributeTypes(request.attribute_definitions()));
+  if (types.empty()) {
+    return Invalid("SEM-096",
+                   "AttributeDefinitions must have the key attributes of index " + index.index_name(),
+                   "AttributeDefinitions is not specified for index: " + index.index_name());
+  }
   ITEMDB_RETURN_IF_ERROR(
       CheckGlobalIndex(index, definition->billing_mode() == v1::BILLING_MODE_PROVISIONED, types));
   ITEMDB_RETURN_IF_ERROR(CheckIsNew(*definition, index.index_name()));
@@ -91,8 +98,13 @@ absl::Status CreateIndex(const v1::UpdateTableRequest& request, v1::TableDescrip
   added->set_index_status(v1::TABLE_STATUS_CREATING);
   added->set_backfilling(true);
 
-  ITEMDB_RETURN_IF_ERROR(
-      CheckGlobalIndexCount(definition->table_name(), definition->global_secondary_indexes_size()));
+  if (definition->global_secondary_indexes_size() > kMaxGlobalSecondaryIndexes) {
+    return WithRule("SEM-067",
+                    MakeError(absl::StatusCode::kResourceExhausted, kReasonLimitExceeded,
+                              "Subscriber limit exceeded: Number of global secondary indexes exceeds "
+                              "per-table limit of " +
+                                  std::to_string(kMaxGlobalSecondaryIndexes)));
+  }
   // Attributes of keys cannot be vectors.
   ITEMDB_RETURN_IF_ERROR(CheckVectorIndexesTogether(*definition));
   return CheckAllIncludedAttributes(*definition);
@@ -133,9 +145,10 @@ absl::Status DeleteIndex(const std::string& name, v1::TableDescription* definiti
   auto found = std::find_if(indexes->begin(), indexes->end(),
                             [&name](const auto& index) { return index.index_name() == name; });
   if (found == indexes->end()) {
-    return WithRule("SEM-095",
-                    NotFoundError("Requested resource not found: Table: " + definition->table_name() +
-                                  " has no global secondary index " + name));
+    if (HasIndex(*definition, name)) {
+      return ValidationError("SEM-095", "Cannot delete an index that is not a GlobalSecondaryIndex: " + name);
+    }
+    return NoIndexError(*definition, name);
   }
   indexes->erase(found);
   DeleteUnusedTypes(definition);
@@ -143,6 +156,13 @@ absl::Status DeleteIndex(const std::string& name, v1::TableDescription* definiti
 }
 
 }  // namespace
+
+absl::Status NoIndexError(const v1::TableDescription& definition, const std::string& index_name) {
+  return WithServiceText(
+      "Requested resource not found: Index " + index_name + " for table " + definition.table_name(),
+      WithRule("SEM-095", NotFoundError("Requested resource not found: Table: " + definition.table_name() +
+                                        " has no global secondary index " + index_name)));
+}
 
 absl::Status ApplyIndexChanges(const v1::UpdateTableRequest& request, v1::TableDescription* definition) {
   const auto& deletions = request.global_secondary_index_deletions();

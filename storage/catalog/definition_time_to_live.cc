@@ -1,6 +1,7 @@
 // UpdateTimeToLive: changes the time to live of a definition.
 
 #include "storage/base/limits.h"
+#include "storage/base/service_text.h"
 #include "storage/catalog/table.h"
 
 namespace itemdb::storage {
@@ -13,9 +14,14 @@ absl::StatusOr<v1::TableDescription> DefinitionWithTimeToLive(v1::TableDescripti
   const v1::TimeToLive& present = definition.time_to_live();
   const std::string& name = wanted.attribute_name();
   if (name.empty() || name.size() > kMaxKeyAttributeNameBytes) {
-    return ValidationError("SEM-009", "the AttributeName of TimeToLiveSpecification must be 1 to " +
-                                          std::to_string(kMaxKeyAttributeNameBytes) +
-                                          " bytes long; this one has " + std::to_string(name.size()));
+    return WithServiceText(
+        "1 validation error detected: Value '" + name +
+            "' at 'timeToLiveSpecification.attributeName' failed to satisfy constraint: Member must have "
+            "length " +
+            (name.empty() ? "greater than or equal to 1" : "less than or equal to 255"),
+        ValidationError("SEM-009", "the AttributeName of TimeToLiveSpecification must be 1 to " +
+                                       std::to_string(kMaxKeyAttributeNameBytes) +
+                                       " bytes long; this one has " + std::to_string(name.size())));
   }
   const bool is_enabled = !present.attribute_name().empty();
   if (is_enabled && name != present.attribute_name()) {

@@ -10,6 +10,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "storage/base/limits.h"
+#include "storage/base/service_text.h"
 #include "storage/catalog/definition_checks.h"
 #include "storage/values/utf8.h"
 
@@ -44,7 +45,8 @@ absl::Status UpdateThroughput(const v1::UpdateTableRequest& request, v1::TableDe
     definition->set_billing_mode(request.billing_mode());
   const bool provisioned = definition->billing_mode() == v1::BILLING_MODE_PROVISIONED;
   const absl::Status throughput_error =
-      Invalid("SEM-093", "ProvisionedThroughput must not be given when BillingMode is PAY_PER_REQUEST");
+      Invalid("SEM-093", "ProvisionedThroughput must not be given when BillingMode is PAY_PER_REQUEST",
+              kThroughputNotAllowed);
   if (request.has_provisioned_throughput()) {
     if (!provisioned) return throughput_error;
     if (definition->has_provisioned_throughput())
@@ -55,14 +57,15 @@ absl::Status UpdateThroughput(const v1::UpdateTableRequest& request, v1::TableDe
 
   std::set<std::string> named;
   for (const auto& update : request.global_secondary_index_throughputs()) {
-    if (!named.insert(update.index_name()).second)
-      return Invalid("SEM-095", "index " + update.index_name() + " is named twice");
+    if (!named.insert(update.index_name()).second) {
+      return Invalid("SEM-095", "index " + update.index_name() + " is named twice",
+                     "Only one global secondary index update per index is allowed simultaneously. Index: " +
+                         update.index_name());
+    }
     auto* indexes = definition->mutable_global_secondary_indexes();
     auto index = std::find_if(indexes->begin(), indexes->end(),
                               [&update](const auto& i) { return i.index_name() == update.index_name(); });
-    if (index == indexes->end())
-      return ValidationError("SEM-039",
-                             "The table does not have the specified index: " + update.index_name());
+    if (index == indexes->end()) return NoIndexError(*definition, update.index_name());
     if (!update.has_provisioned_throughput() && !update.has_on_demand_throughput() &&
         !update.has_warm_throughput()) {
       return Invalid("SEM-095", "ProvisionedThroughput, OnDemandThroughput or WarmThroughput of index " +
@@ -98,8 +101,12 @@ absl::Status UpdateStream(const v1::UpdateTableRequest& request, v1::TableDescri
   if (!v1::StreamViewType_IsValid(view))
     return Invalid("SEM-101", "StreamViewType must be KEYS_ONLY, NEW_IMAGE, OLD_IMAGE or NEW_AND_OLD_IMAGES");
   if (request.has_stream_enabled() && request.stream_enabled() == definition->stream_enabled()) {
-    return Invalid("SEM-098", std::string("the stream of table ") + definition->table_name() +
-                                  " is already " + (definition->stream_enabled() ? "enabled" : "disabled"));
+    const bool enabled = definition->stream_enabled();
+    return WithServiceText((enabled ? "Table already has an enabled stream: TableName: "
+                                    : "Table has no stream to disable: TableName: ") +
+                               definition->table_name(),
+                           Invalid("SEM-098", std::string("the stream of table ") + definition->table_name() +
+                                                  " is already " + (enabled ? "enabled" : "disabled")));
   }
   if (request.has_stream_enabled() && request.stream_enabled() != has_view) {
     return Invalid("SEM-098",
@@ -186,10 +193,15 @@ absl::StatusOr<v1::TableDescription> UpdatedDefinition(v1::TableDescription defi
                        !request.vector_index_creations().empty() || !request.vector_index_deletions().empty();
   if (!throughput && !settings && !indexes && !request.has_deletion_protection_enabled() &&
       request.stream_view_type() == v1::STREAM_VIEW_TYPE_UNSPECIFIED && !request.has_stream_enabled()) {
-    return Invalid("SEM-095",
-                   "at least one of BillingMode, ProvisionedThroughput, index throughputs, an index to "
-                   "create or delete, DeletionProtectionEnabled, StreamEnabled, StreamViewType, TableClass, "
-                   "SSESpecification, OnDemandThroughput and WarmThroughput must be given");
+    return WithServiceText(
+        "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
+        "GlobalSecondaryIndexUpdates, "
+        "SSESpecification, ReplicaUpdates, TableClass, DeletionProtectionEnabled, OnDemandThroughput or "
+        "WarmThroughput is required",
+        Invalid("SEM-095",
+                "at least one of BillingMode, ProvisionedThroughput, index throughputs, an index to "
+                "create or delete, DeletionProtectionEnabled, StreamEnabled, StreamViewType, TableClass, "
+                "SSESpecification, OnDemandThroughput and WarmThroughput must be given"));
   }
   if (throughput && indexes) {
     return Invalid("SEM-095",
@@ -234,10 +246,9 @@ absl::StatusOr<v1::TableDescription> TaggedDefinition(v1::TableDescription defin
     tags[tag.key()] = tag.value();
   }
   if (tags.size() > kMaxTags) {
-    return ValidationError("OP-08",
-                           "Number of Tags exceed the current limit for the provided ResourceArn: table " +
-                               definition.table_name() + " would have " + std::to_string(tags.size()) +
-                               " tags; at most " + std::to_string(kMaxTags) + " are allowed");
+    return DetailedError("OP-08", "Number of Tags exceed the current limit for the provided ResourceArn",
+                         ": table " + definition.table_name() + " would have " + std::to_string(tags.size()) +
+                             " tags; at most " + std::to_string(kMaxTags) + " are allowed");
   }
   SetTags(tags, &definition);
   return definition;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "storage/base/limits.h"
+#include "storage/base/service_text.h"
 #include "storage/keys/key_codec.h"
 
 namespace itemdb::storage {
@@ -220,8 +221,8 @@ absl::Status CheckKeyIsExact(const Table& table, ItemView key) {
                   std::string(ValueTypeName(attribute.type)) + ")";
     }
   }
-  return ValidationError("SEM-007", std::string(kKeyMismatch) + "; the key of table " + table.name +
-                                        " consists of: " + expected);
+  return DetailedError("SEM-007", kKeyMismatch,
+                       "; the key of table " + table.name + " consists of: " + expected);
 }
 
 absl::StatusOr<std::string> EncodeExactPrimaryKey(const Table& table, ItemView key) {

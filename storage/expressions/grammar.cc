@@ -57,8 +57,9 @@ bool Grammar::AtFunction() const {
                       [this](std::string_view word) { return AtKeyword(word); });
 }
 
-std::nullopt_t Grammar::Fail(std::string_view rule, std::initializer_list<std::string_view> message) {
-  if (status_.ok()) status_ = ExpressionError(rule, expression_name_, Concat(message));
+std::nullopt_t Grammar::Fail(std::string_view rule, std::initializer_list<std::string_view> message,
+                             std::string_view addition) {
+  if (status_.ok()) status_ = ExpressionError(rule, expression_name_, Concat(message), addition);
   return std::nullopt;
 }
 
@@ -85,8 +86,10 @@ std::optional<uint32_t> Grammar::ParsePath() {
   }
   path.count = static_cast<uint32_t>(tree_->segments.size()) - path.first;
   if (path.count > kMaxDepth) {
-    return Fail("SEM-017", {"The document path has too many nesting elements; nesting levels: ",
-                            std::to_string(path.count), ", maximum: ", std::to_string(kMaxDepth)});
+    return Fail(
+        "SEM-017",
+        {"The document path has too many nesting elements; nesting levels: ", std::to_string(path.count)},
+        Concat({", maximum: ", std::to_string(kMaxDepth)}));
   }
   tree_->paths.push_back(path);
   return static_cast<uint32_t>(tree_->paths.size() - 1);
@@ -116,8 +119,8 @@ bool Grammar::CheckBareName(std::string_view name) {
     }
   }
   if (!common::IsReservedWord(name)) return true;
-  Fail("SEM-023",
-       {"Attribute name is a reserved keyword; reserved keyword: ", name, "; name it by an #alias"});
+  Fail("SEM-023", {"Attribute name is a reserved keyword; reserved keyword: ", name},
+       "; name it by an #alias");
   return false;
 }
 

@@ -47,7 +47,9 @@ class Grammar {
   bool AtFunction() const;
 
   // ---- errors; both functions return nullopt, so that a caller can `return SyntaxError();`
-  std::nullopt_t Fail(std::string_view rule, std::initializer_list<std::string_view> message);
+  // `addition` follows in the message and is not part of the service text.
+  std::nullopt_t Fail(std::string_view rule, std::initializer_list<std::string_view> message,
+                      std::string_view addition = {});
   // The next token is not allowed here.
   std::nullopt_t SyntaxError();
 

@@ -5,6 +5,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "storage/base/limits.h"
+#include "storage/base/service_text.h"
 #include "storage/expressions/binding.h"
 #include "storage/expressions/compare.h"
 #include "storage/expressions/grammar.h"
@@ -156,7 +157,7 @@ class RangeBuilder {
         sort_clauses_(sort.size()) {}
 
   absl::StatusOr<KeyConditionRange> Build(const std::vector<KeyClause>& clauses, bool describe) {
-    for (const KeyClause& clause : clauses) ITEMDB_RETURN_IF_ERROR(Assign(clause));
+    for (const KeyClause& clause : clauses) ITEMDB_RETURN_IF_ERROR(Assign(clauses, clause));
     ITEMDB_RETURN_IF_ERROR(CheckPartition());
     ITEMDB_RETURN_IF_ERROR(CheckSort());
     ITEMDB_RETURN_IF_ERROR(CheckSizes());
@@ -166,7 +167,25 @@ class RangeBuilder {
   }
 
  private:
-  absl::Status Assign(const KeyClause& clause) {
+  // The error for a clause that the key schema does not allow.
+  static absl::Status NotSupported(std::initializer_list<std::string_view> addition) {
+    return DetailedError("EXP-21", "Query key condition not supported", Concat(addition));
+  }
+
+  // The service names the first key attribute without a condition, if the other conditions are on attributes
+  // that are no keys. Empty: there is none, or it need not have a condition.
+  std::string_view Missed(const std::vector<KeyClause>& clauses) const {
+    for (const auto* attributes : {&partition_, &sort_}) {
+      for (const KeyAttribute& attribute : *attributes) {
+        if (std::none_of(clauses.begin(), clauses.end(),
+                         [&](const KeyClause& clause) { return clause.attribute == attribute.name; }))
+          return attribute.name;
+      }
+    }
+    return {};
+  }
+
+  absl::Status Assign(const std::vector<KeyClause>& clauses, const KeyClause& clause) {
     bool in_partition = true;
     const KeyAttribute* attribute = nullptr;
     std::optional<KeyClause>* place = Find(partition_, &partition_clauses_, clause.attribute, &attribute);
@@ -175,15 +194,18 @@ class RangeBuilder {
       place = Find(sort_, &sort_clauses_, clause.attribute, &attribute);
     }
     if (place == nullptr) {
-      return Error("EXP-21", {"Query key condition not supported: attribute ", clause.attribute,
-                              " is not in the key schema (", Names(partition_), sort_.empty() ? "" : ", ",
-                              Names(sort_), ")"});
+      // The service looks for the key attributes first, and names one that has no condition.
+      absl::Status error = NotSupported({": attribute ", clause.attribute, " is not in the key schema (",
+                                         Names(partition_), sort_.empty() ? "" : ", ", Names(sort_), ")"});
+      const std::string_view missed = Missed(clauses);
+      if (missed.empty()) return error;
+      return WithServiceText(Concat({"Query condition missed key schema element: ", missed}),
+                             std::move(error));
     }
     if (place->has_value())
       return Error("EXP-21", {"KeyConditionExpressions must only contain one condition per key"});
     if (in_partition && clause.kind != ConditionKind::kEqual) {
-      return Error("EXP-21", {"Query key condition not supported: partition key attribute ", attribute->name,
-                              " allows only ="});
+      return NotSupported({": partition key attribute ", attribute->name, " allows only ="});
     }
     ITEMDB_RETURN_IF_ERROR(CheckClause(*attribute, clause));
     *place = clause;
@@ -203,12 +225,11 @@ class RangeBuilder {
 
   absl::Status CheckClause(const KeyAttribute& attribute, const KeyClause& clause) const {
     if (clause.operand.type() != attribute.type) {
-      return Error(
+      return DetailedError(
           "EXP-21",
-          {"One or more parameter values were invalid: Condition parameter type does not match schema type; "
-           "key: ",
-           attribute.name, ", expected: ", ValueTypeName(attribute.type),
-           ", actual: ", ValueTypeName(clause.operand.type())});
+          "One or more parameter values were invalid: Condition parameter type does not match schema type",
+          Concat({"; key: ", attribute.name, ", expected: ", ValueTypeName(attribute.type),
+                  ", actual: ", ValueTypeName(clause.operand.type())}));
     }
     for (ValueView value : {clause.operand, clause.upper}) {
       if (value.encoded().empty() || !value.payload().empty()) continue;

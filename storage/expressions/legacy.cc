@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "storage/base/limits.h"
+#include "storage/base/service_text.h"
 #include "storage/expressions/compare.h"
 #include "storage/expressions/grammar.h"
 #include "storage/expressions/syntax.h"
@@ -117,8 +118,7 @@ class TreeBuilder {
 absl::StatusOr<std::string> CanonicalOf(std::string_view attribute, const std::string& value) {
   absl::StatusOr<std::string> canonical = CanonicalizeValue(value);
   if (canonical.ok()) return canonical;
-  return ValidationError(RuleOf(canonical.status()),
-                         Concat({MessageOf(canonical.status()), " (attribute \"", attribute, "\")"}));
+  return Reworded(canonical.status(), {.addition = Concat({" (attribute \"", attribute, "\")"})});
 }
 
 // ---- conditions ----------------------------------------------------------------------------------

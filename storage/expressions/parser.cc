@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "storage/base/limits.h"
+#include "storage/base/service_text.h"
 #include "storage/expressions/grammar.h"
 #include "storage/expressions/parse_cache.h"
 
@@ -33,10 +34,13 @@ absl::Status CheckLength(std::string_view expression_name, std::string_view text
     return ExpressionError("SEM-019", expression_name, "The expression can not be empty;");
   }
   if (text.size() > kMaxExpressionBytes) {
-    return ExpressionError(
-        "SEM-019", expression_name,
-        Concat({"Expression size has exceeded the maximum allowed size; expression size: ",
-                std::to_string(text.size()), ", maximum: ", std::to_string(kMaxExpressionBytes)}));
+    // The service tells the size in filters alone.
+    const std::string size = Concat({" expression size: ", std::to_string(text.size())});
+    const std::string maximum = Concat({", maximum: ", std::to_string(kMaxExpressionBytes)});
+    const std::string_view message = "Expression size has exceeded the maximum allowed size;";
+    if (expression_name == "FilterExpression")
+      return ExpressionError("SEM-019", expression_name, Concat({message, size}), maximum);
+    return ExpressionError("SEM-019", expression_name, message, Concat({size, maximum}));
   }
   return absl::OkStatus();
 }
@@ -55,8 +59,9 @@ absl::StatusOr<std::shared_ptr<const Tree>> ParseExpression(ExpressionKind kind,
 }
 
 absl::Status ExpressionError(std::string_view rule, std::string_view expression_name,
-                             std::string_view message) {
-  return ValidationError(rule, Concat({"Invalid ", expression_name, ": ", message}));
+                             std::string_view message, std::string_view addition) {
+  const std::string text = Concat({"Invalid ", expression_name, ": ", message});
+  return addition.empty() ? ValidationError(rule, text) : DetailedError(rule, text, addition);
 }
 
 }  // namespace itemdb::storage

@@ -26,8 +26,9 @@ absl::StatusOr<std::shared_ptr<const Tree>> ParseExpression(ExpressionKind kind,
                                                             std::string_view expression_name,
                                                             std::string_view text);
 
-// Returns the error for an expression that breaks `rule`: "Invalid <expression_name>: <message>".
+// Returns the error for an expression that breaks `rule`: "Invalid <expression_name>: <message>". `addition`
+// follows in the message and is not part of the service text.
 absl::Status ExpressionError(std::string_view rule, std::string_view expression_name,
-                             std::string_view message);
+                             std::string_view message, std::string_view addition = {});
 
 }  // namespace itemdb::storage

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "storage/base/limits.h"
+#include "storage/base/service_text.h"
 #include "storage/expressions/grammar.h"
 #include "storage/expressions/lexer.h"
 #include "storage/values/canonical.h"
@@ -20,12 +21,10 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 absl::Status CheckToken(std::string_view map, std::string_view token, char sigil) {
   if (token.size() > kMaxPlaceholderBytes) {
-    return ValidationError(
+    return DetailedError(
         "SEM-022",
-        Concat({map,
-                " contains invalid key: The expression attribute map contains a key that is too long; "
-                "maximum length: ",
-                std::to_string(kMaxPlaceholderBytes)}));
+        Concat({map, " contains invalid key: The expression attribute map contains a key that is too long"}),
+        Concat({"; maximum length: ", std::to_string(kMaxPlaceholderBytes)}));
   }
   if (!IsPlaceholderToken(token, sigil)) {
     return ValidationError("SEM-022",
@@ -40,9 +39,10 @@ absl::Status CheckTotalBytes(const Pairs& names, const Pairs& values) {
     for (const auto& [token, text] : *pairs) bytes += token.size() + text.size();
   }
   if (bytes <= kMaxPlaceholderMapBytes) return absl::OkStatus();
-  return ValidationError(
-      "SEM-022", Concat({kNames, " and ", kValues, " have exceeded the maximum allowed size; size in bytes: ",
-                         std::to_string(bytes), ", maximum: ", std::to_string(kMaxPlaceholderMapBytes)}));
+  return DetailedError("SEM-022",
+                       Concat({kNames, " and ", kValues, " have exceeded the maximum allowed size"}),
+                       Concat({"; size in bytes: ", std::to_string(bytes),
+                               ", maximum: ", std::to_string(kMaxPlaceholderMapBytes)}));
 }
 
 }  // namespace
@@ -69,9 +69,8 @@ absl::StatusOr<Placeholders> Placeholders::Make(Pairs names, Pairs values) {
     ITEMDB_RETURN_IF_ERROR(CheckToken(kValues, token, ':'));
     absl::StatusOr<std::string> value = CanonicalizeValue(encoded);
     if (!value.ok()) {
-      return ValidationError(
-          RuleOf(value.status()),
-          Concat({kValues, " contains invalid value: ", MessageOf(value.status()), " for key ", token}));
+      return Reworded(value.status(), {.before = Concat({kValues, " contains invalid value: "}),
+                                       .after = Concat({" for key ", token})});
     }
     result.values_.push_back({std::move(token), *std::move(value)});
   }

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "storage/base/service_text.h"
+
 namespace itemdb::storage {
 namespace {
 
@@ -125,9 +127,9 @@ class Rewriter {
   }
 
   static absl::Status InvalidPath(const PathTree::Node& node) {
-    return ValidationError("EXP-26",
-                           "The document path provided in the update expression is invalid for update: " +
-                               DescribePath(node.path));
+    return DetailedError("EXP-26",
+                         "The document path provided in the update expression is invalid for update",
+                         ": " + DescribePath(node.path));
   }
 
   const std::span<const PathEdit> edits_;

@@ -1,9 +1,11 @@
 #include "storage/expressions/update_values.h"
 
 #include "storage/base/limits.h"
+#include "storage/base/service_text.h"
 #include "storage/expressions/compare.h"
 #include "storage/expressions/path.h"
 #include "storage/expressions/set_algebra.h"
+#include "storage/values/canonical.h"
 #include "storage/values/item_size.h"
 #include "storage/values/number.h"
 
@@ -17,9 +19,12 @@ absl::Status TooLarge() {
 // Checks that `value`, which is `depth` steps down in the item, stays within kMaxDepth levels.
 absl::Status CheckDepth(ValueView value, size_t depth) {
   if (static_cast<int>(depth) - 1 + DepthOf(value) <= kMaxDepth) return absl::OkStatus();
-  return ValidationError("SEM-017",
-                         "Nesting Levels have exceeded supported limits: attributes may nest at most " +
-                             std::to_string(kMaxDepth) + " levels deep");
+  // The service's text is that of an item that is too deep.
+  return WithServiceText(
+      kTooDeepMessage,
+      ValidationError("SEM-017",
+                      "Nesting Levels have exceeded supported limits: attributes may nest at most " +
+                          std::to_string(kMaxDepth) + " levels deep"));
 }
 
 }  // namespace
@@ -103,9 +108,9 @@ absl::StatusOr<ValueView> UpdateValues::Evaluate(uint32_t position) {
     case OperandKind::kPath: {
       std::optional<ValueView> value = FindPath(item_, binding_.path(operand.first));
       if (value) return *value;
-      return ValidationError(
-          "EXP-30", "The provided expression refers to an attribute that does not exist in the item: " +
-                        DescribePath(binding_.path(operand.first)));
+      return DetailedError("EXP-30",
+                           "The provided expression refers to an attribute that does not exist in the item",
+                           ": " + DescribePath(binding_.path(operand.first)));
     }
     case OperandKind::kListAppend: {
       std::string elements;
@@ -155,8 +160,12 @@ absl::StatusOr<ValueView> UpdateValues::SumOf(ValueView left, ValueView right, b
   if (left.type() != ValueType::kN || right.type() != ValueType::kN) return WrongOperandType("EXP-30");
   ITEMDB_ASSIGN_OR_RETURN(Number a, Number::Parse(left.payload()));
   ITEMDB_ASSIGN_OR_RETURN(Number b, Number::Parse(right.payload()));
-  ITEMDB_ASSIGN_OR_RETURN(Number result, subtract ? Number::Subtract(a, b) : Number::Add(a, b));
-  return Keep(EncodeValue(ValueType::kN, result.ToString()));
+  absl::StatusOr<Number> result = subtract ? Number::Subtract(a, b) : Number::Add(a, b);
+  // The service calls a result of more than 38 digits an overflow too.
+  if (!result.ok() && MessageOf(result.status()) == kTooManyDigits)
+    return WithServiceText(kNumberOverflow, result.status());
+  if (!result.ok()) return result.status();
+  return Keep(EncodeValue(ValueType::kN, result->ToString()));
 }
 
 ValueView UpdateValues::Keep(std::string encoded) {

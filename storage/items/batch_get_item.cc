@@ -4,6 +4,7 @@
 #include <set>
 
 #include "storage/base/limits.h"
+#include "storage/base/service_text.h"
 #include "storage/catalog/capacity.h"
 #include "storage/expressions/from_request.h"
 #include "storage/items/distinct_keys.h"
@@ -39,8 +40,10 @@ absl::Status CheckCounts(const wire::BatchGetItemRequest& request) {
     keys += table.keys_size();
   }
   if (keys < 1 || keys > kMaxBatchGets) {
-    return ValidationError("SEM-043", "a batch must contain 1 to " + std::to_string(kMaxBatchGets) +
-                                          " keys; this one has " + std::to_string(keys));
+    return WithServiceText(
+        "Too many items requested for the BatchGetItem call",
+        ValidationError("SEM-043", "a batch must contain 1 to " + std::to_string(kMaxBatchGets) +
+                                       " keys; this one has " + std::to_string(keys)));
   }
   if (request.has_max_reply_bytes() &&
       (request.max_reply_bytes() < 1 || request.max_reply_bytes() > kMaxBatchGetBytes)) {

@@ -1,12 +1,16 @@
 // BatchWriteItem: several puts and deletes in one request and one commit unit.
 
 #include "storage/base/limits.h"
+#include "storage/base/service_text.h"
 #include "storage/items/distinct_keys.h"
 #include "storage/items/operations.h"
 #include "storage/items/write_unit.h"
 
 namespace itemdb::storage {
 namespace {
+
+constexpr std::string_view kEmptyWriteRequest =
+    "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes";
 
 absl::StatusOr<std::vector<PreparedAction>> PrepareBatch(const wire::BatchWriteItemRequest& request,
                                                          const Catalog& catalog) {
@@ -19,8 +23,10 @@ absl::StatusOr<std::vector<PreparedAction>> PrepareBatch(const wire::BatchWriteI
     writes += table.write_requests_size();
   }
   if (writes < 1 || writes > kMaxBatchWrites) {
-    return ValidationError("SEM-045", "a batch must contain 1 to " + std::to_string(kMaxBatchWrites) +
-                                          " write requests; this one has " + std::to_string(writes));
+    return WithServiceText(
+        "Too many items requested for the BatchWriteItem call",
+        ValidationError("SEM-045", "a batch must contain 1 to " + std::to_string(kMaxBatchWrites) +
+                                       " write requests; this one has " + std::to_string(writes)));
   }
 
   ITEMDB_RETURN_IF_ERROR(CheckReturnConsumedCapacity(request.return_consumed_capacity()));
@@ -38,7 +44,9 @@ absl::StatusOr<std::vector<PreparedAction>> PrepareBatch(const wire::BatchWriteI
         kind = ActionKind::kDelete;
         single.set_key_or_item(write.delete_request().key());
       } else {
-        return ValidationError("SEM-045", "each write request must contain a PutRequest or a DeleteRequest");
+        return WithServiceText(
+            kEmptyWriteRequest,
+            ValidationError("SEM-045", "each write request must contain a PutRequest or a DeleteRequest"));
       }
       absl::StatusOr<PreparedAction> action = PrepareAction(kind, single, catalog);
       if (!action.ok()) {

@@ -1,6 +1,6 @@
 #include "storage/items/cancellation.h"
 
-#include "storage/catalog/table.h"
+#include "storage/base/service_text.h"
 
 namespace itemdb::storage {
 
@@ -15,11 +15,8 @@ void CancellationReasons::AddValidationError(const absl::Status& error) {
   if (error.ok() || has_validation_error_) return;
   has_validation_error_ = true;
   reason->set_code(v1::CANCELLATION_CODE_VALIDATION_ERROR);
-  // Programs compare the text of a reason, and its position says which key is meant. So a key that does not
-  // fit has the service's text alone.
-  std::string message = MessageOf(error);
-  if (message.starts_with(kKeyMismatch)) message = std::string(kKeyMismatch);
-  reason->set_message(std::move(message));
+  // Programs compare the text of a reason, and its position says which action is meant.
+  reason->set_message(ServiceTextOf(error));
 }
 
 }  // namespace itemdb::storage

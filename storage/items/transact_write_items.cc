@@ -1,6 +1,7 @@
 // TransactWriteItems: applies all of several actions, or none.
 
 #include "storage/base/limits.h"
+#include "storage/base/service_text.h"
 #include "storage/items/cancellation.h"
 #include "storage/items/distinct_keys.h"
 #include "storage/items/operations.h"
@@ -28,8 +29,10 @@ absl::StatusOr<PreparedAction> PrepareTransactItem(const wire::TransactWriteItem
     case wire::TransactWriteItem::ACTION_NOT_SET:
       break;
   }
-  return ValidationError("SEM-047",
-                         "each action of a transaction must be a Put, Update, Delete or ConditionCheck");
+  return WithServiceText(
+      "TransactItems can only contain one of Check, Put, Update or Delete",
+      ValidationError("SEM-047",
+                      "each action of a transaction must be a Put, Update, Delete or ConditionCheck"));
 }
 
 const wire::WriteItemRequest& ActionOf(const wire::TransactWriteItem& item) {
@@ -134,7 +137,9 @@ void WritePreparedTransaction(Engine& engine, MultiTableAccessCall access_call,
     for (const WriteUnit::ActionResult& result : unit_result.results) {
       if (result.outcome != Decision::Outcome::kApply) cancelled = true;
       // Damage or a deleted table is an error of the whole request, not a cancellation reason of one action.
-      if (!result.error.ok() && !absl::IsInvalidArgument(result.error) && !IsCollectionTooLarge(result.error))
+      // So is an index key that is empty (SEM-053).
+      const bool is_reason = absl::IsInvalidArgument(result.error) || IsCollectionTooLarge(result.error);
+      if (!result.error.ok() && (!is_reason || IsEmptyIndexKeyError(result.error)))
         return std::move(done)(result.error);
     }
     if (cancelled) {

@@ -1,6 +1,8 @@
 #include "storage/items/write_action.h"
 
+#include "absl/strings/match.h"
 #include "storage/base/limits.h"
+#include "storage/base/service_text.h"
 #include "storage/changes/change_record.h"
 #include "storage/expressions/from_request.h"
 #include "storage/expressions/placeholders.h"
@@ -19,8 +21,10 @@ absl::Status CheckReturnValues(ActionKind kind, v1::ReturnValues return_values) 
   bool all_or_nothing = return_values == v1::RETURN_VALUES_UNSPECIFIED ||
                         return_values == v1::RETURN_VALUES_NONE || return_values == v1::RETURN_VALUES_ALL_OLD;
   if (kind != ActionKind::kUpdate && !all_or_nothing) {
-    return ValidationError("SEM-058",
-                           "Return values set to invalid value: only NONE and ALL_OLD are allowed here");
+    return WithServiceText(
+        "ReturnValues can only be ALL_OLD or NONE",
+        ValidationError("SEM-058",
+                        "Return values set to invalid value: only NONE and ALL_OLD are allowed here"));
   }
   return absl::OkStatus();
 }
@@ -158,20 +162,39 @@ absl::StatusOr<std::optional<std::string>> NewItem(const PreparedAction& action,
       ItemView before(old_item.value_or(action.key_or_item));
       ITEMDB_ASSIGN_OR_RETURN(std::string item, action.update->Apply(before, old_item.has_value()));
       if (ItemSizeBytes(ItemView(item)) > kMaxItemBytes) {
-        return ValidationError("SEM-001", "Item size to update has exceeded the maximum allowed size of " +
-                                              std::to_string(kMaxItemBytes) + " bytes");
+        return DetailedError("SEM-001", "Item size to update has exceeded the maximum allowed size",
+                             " of " + std::to_string(kMaxItemBytes) + " bytes");
       }
       if (item.size() > kMaxEncodedItemBytes) {
-        return ValidationError("SEM-001",
-                               "the item would be " + std::to_string(item.size()) +
-                                   " bytes long as encoded, with all its numbers written out; at most " +
-                                   std::to_string(kMaxEncodedItemBytes) + " are allowed");
+        return WithServiceText(
+            "Item size to update has exceeded the maximum allowed size",
+            ValidationError("SEM-001",
+                            "the item would be " + std::to_string(item.size()) +
+                                " bytes long as encoded, with all its numbers written out; at most " +
+                                std::to_string(kMaxEncodedItemBytes) + " are allowed"));
       }
       return item;
     }
   }
   if (!old_item.has_value()) return std::nullopt;
   return std::string(*old_item);
+}
+
+// An update gets another text than a put for an index key that is empty.
+absl::Status WithTextOfUpdate(absl::Status error) {
+  if (!IsEmptyIndexKeyError(error)) return error;
+  constexpr std::string_view kOfPut = "A value specified for a secondary index key is not supported. ";
+  constexpr std::string_view kAfter = " value.";
+  const std::string text = ServiceTextOf(error);
+  const size_t end = text.find(kAfter);
+  const size_t begin = text.find(kOfPut);
+  if (begin == std::string::npos || end == std::string::npos) return error;
+  return WithServiceText(
+      text.substr(0, begin) +
+          "The update expression attempted to update a secondary index key to a value that "
+          "is not supported. " +
+          text.substr(begin + kOfPut.size(), end + kAfter.size() - begin - kOfPut.size()),
+      std::move(error));
 }
 
 Decision Failed(absl::Status error) {
@@ -182,6 +205,10 @@ Decision Failed(absl::Status error) {
 }
 
 }  // namespace
+
+bool IsEmptyIndexKeyError(const absl::Status& status) {
+  return RuleOf(status) == "SEM-070" && absl::StrContains(status.message(), "cannot contain an empty");
+}
 
 absl::StatusOr<PreparedAction> PrepareAction(ActionKind kind, const wire::WriteItemRequest& request,
                                              const Catalog& catalog) {
@@ -213,8 +240,8 @@ absl::StatusOr<PreparedAction> PrepareTransactAction(ActionKind kind, const wire
   ITEMDB_ASSIGN_OR_RETURN(action.key_or_item, CanonicalizeItem(request.key_or_item()));
   ItemView key_or_item(action.key_or_item);
   if (kind == ActionKind::kPut && ItemSizeBytes(key_or_item) > kMaxItemBytes) {
-    return ValidationError("SEM-001", "Item size has exceeded the maximum allowed size of " +
-                                          std::to_string(kMaxItemBytes) + " bytes");
+    return DetailedError("SEM-001", "Item size has exceeded the maximum allowed size",
+                         " of " + std::to_string(kMaxItemBytes) + " bytes");
   }
   ITEMDB_ASSIGN_OR_RETURN(action.table, catalog.Find(request.table_name()));
 
@@ -285,7 +312,8 @@ Decision Decide(PreparedAction& action, CommitGroup& group) {
   decision.changed = decision.old_item != decision.new_item;
   if (decision.changed) {
     if (absl::Status compared = CompareEntries(action, &decision); !compared.ok())
-      return Failed(std::move(compared));
+      return Failed(action.kind == ActionKind::kUpdate ? WithTextOfUpdate(std::move(compared))
+                                                       : std::move(compared));
   }
   return decision;
 }

@@ -74,6 +74,10 @@ absl::StatusOr<PreparedAction> PrepareTransactAction(ActionKind kind, const wire
 absl::StatusOr<PreparedAction> PrepareAction(ActionKind kind, const wire::WriteItemRequest& request,
                                              const Catalog& catalog);
 
+// Whether `status` says that a write would leave an index key empty (SEM-070). In a transaction this is an
+// error of the request, not a reason of the cancellation (SEM-053).
+bool IsEmptyIndexKeyError(const absl::Status& status);
+
 // What an action does to the current item.
 struct Decision {
   enum class Outcome {

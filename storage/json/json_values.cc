@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "storage/base/limits.h"
+#include "storage/base/service_text.h"
 #include "storage/base/status.h"
 #include "storage/values/value_view.h"
 #include "storage/values/wire.h"
@@ -30,6 +31,22 @@ constexpr std::array<uint8_t, 256> MakeBase64Values() {
   return values;
 }
 constexpr std::array<uint8_t, 256> kBase64Values = MakeBase64Values();
+
+// What the service's framework, which is written in Java, calls the types in its errors.
+struct JavaClass {
+  std::string_view wanted;
+  std::string_view name;
+};
+constexpr JavaClass kJavaClasses[] = {
+    {"String", "class java.lang.String"},
+    {"Integer", "class java.lang.Integer"},
+    {"Long", "class java.lang.Long"},
+    {"Boolean", "class java.lang.Boolean"},
+    {"Blob", "class java.nio.ByteBuffer"},
+    {"Map", "java.util.Map<java.lang.String, com.amazonaws.dynamodb.v20120810.AttributeValue>"},
+    {"NameMap", "java.util.Map<java.lang.String, java.lang.String>"},
+    {"AttributeValue", "class com.amazonaws.dynamodb.v20120810.AttributeValue"},
+};
 
 class Encoder {
  public:
@@ -90,7 +107,7 @@ bool Encoder::Value(const element& value, int depth) {
   // A deeper value is not encoded: storage refuses an item of this depth in any case (SEM-017).
   if (depth > kMaxDepth || value.is_null()) return true;
   simdjson::dom::object members;
-  if (value.get(members) != simdjson::SUCCESS) return Fail(WrongJsonType(value, "Structure"));
+  if (value.get(members) != simdjson::SUCCESS) return Fail(WrongJsonType(value, "AttributeValue"));
   size_t count = 0, known = 0;
   for (auto [name, member] : members) {
     if (member.is_null()) continue;
@@ -159,12 +176,11 @@ bool Encoder::Set(ValueType type, const element& value) {
   if (value.get(elements) != simdjson::SUCCESS) return Fail(WrongJsonType(value, "List"));
   for (element one : elements) {
     if (one.is_null()) {
-      std::string_view kind = type == ValueType::kSS   ? "string"
-                              : type == ValueType::kNS ? "number"
-                                                       : "binary";
+      std::string_view text = type == ValueType::kSS   ? "An string set may not have a null as a member"
+                              : type == ValueType::kNS ? "An number set may not have a null as a member"
+                                                       : "Binary sets may not contain null or empty values";
       return Fail(ValidationError(
-          "SEM-015", absl::StrCat("One or more parameter values were invalid: A ", std::string(kind),
-                                  " set may not have a null as a member")));
+          "SEM-015", absl::StrCat("One or more parameter values were invalid: ", std::string(text))));
     }
     if (!Scalar(type, one, kElementsField)) return false;
   }
@@ -193,8 +209,10 @@ absl::Status AppendDecodedBase64(std::string_view text, std::string* out) {
   for (char c : digits) {
     const uint8_t value = kBase64Values[static_cast<uint8_t>(c)];
     if (value == 255)
-      return SerializationError(
-          "Invalid Base64 character in a binary value; allowed are A-Z, a-z, 0-9, '+' and '/'");
+      return WithServiceText(
+          absl::StrCat("Invalid Base64 character: '", std::string(1, c), "'"),
+          SerializationError(
+              "Invalid Base64 character in a binary value; allowed are A-Z, a-z, 0-9, '+' and '/'"));
     bits = bits << 6 | value;
     count += 6;
     if (count < 8) continue;
@@ -202,7 +220,10 @@ absl::Status AppendDecodedBase64(std::string_view text, std::string* out) {
     out->push_back(static_cast<char>(bits >> count));
     bits &= (1u << count) - 1;
   }
-  if (bits != 0) return SerializationError("Invalid last non-pad Base64 character in a binary value");
+  // The service's text has this misspelling.
+  if (bits != 0)
+    return WithServiceText("Invalid last non-pad Base64 character dectected",
+                           SerializationError("Invalid last non-pad Base64 character in a binary value"));
   return absl::OkStatus();
 }
 
@@ -221,10 +242,15 @@ absl::StatusOr<std::string> EncodeJsonValue(const element& value) {
 }
 
 absl::Status WrongJsonType(const element& value, std::string_view wanted) {
-  const bool scalar = wanted != "List" && wanted != "Map" && wanted != "Structure";
+  const bool scalar =
+      wanted != "List" && !wanted.ends_with("Map") && wanted != "Structure" && wanted != "AttributeValue";
   std::string_view found;
   switch (value.type()) {
     case simdjson::dom::element_type::ARRAY:
+      for (const JavaClass& java : kJavaClasses) {
+        if (java.wanted == wanted)
+          return SerializationError(absl::StrCat("Unrecognized collection type ", std::string(java.name)));
+      }
       return SerializationError("Start of list found where not expected");
     case simdjson::dom::element_type::OBJECT:
       return SerializationError("Start of structure or map found where not expected");
@@ -243,7 +269,11 @@ absl::Status WrongJsonType(const element& value, std::string_view wanted) {
     default:
       found = "NUMBER_VALUE";
   }
+  if (wanted == "AttributeValue") return SerializationError("Unexpected value type in payload");
   if (!scalar) return SerializationError("Unexpected field type");
+  if (wanted == "Blob") return SerializationError("only base-64-encoded strings are convertible to bytes");
+  if (wanted == "Boolean" && found == "STRING_VALUE")
+    return SerializationError("Unexpected token received from parser");
   return SerializationError(
       absl::StrCat(std::string(found), " cannot be converted to ", std::string(wanted)));
 }

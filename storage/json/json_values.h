@@ -31,7 +31,9 @@ absl::Status AppendDecodedBase64(std::string_view text, std::string* out);
 inline constexpr std::string_view kReasonSerialization = "SERIALIZATION";
 // INVALID_ARGUMENT with that reason.
 absl::Status SerializationError(std::string_view message);
-// The same, for a `value` that is not of the type `wanted`, e.g. "String".
+// The same, for a `value` that is not of the type `wanted`: "String", "Integer", "Long", "Boolean",
+// "Timestamp", "Blob", "List", "Map" (of attribute values), "NameMap" (of strings), "OtherMap", "Structure",
+// "AttributeValue". The text is the service's.
 absl::Status WrongJsonType(const simdjson::dom::element& value, std::string_view wanted);
 
 }  // namespace itemdb::storage

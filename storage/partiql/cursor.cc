@@ -6,11 +6,14 @@
 #include "absl/strings/str_cat.h"
 #include "itemdb/v1/item.pb.h"
 #include "storage/base/limits.h"
+#include "storage/base/service_text.h"
 #include "storage/values/canonical.h"
 #include "storage/values/value_view.h"
 
 namespace itemdb::storage::partiql {
 namespace {
+
+constexpr std::string_view kParametersDiffer = "Number of parameters in request and statement don't match.";
 
 constexpr std::array<std::string_view, 33> kReserved = {
     "ALL",    "AND",     "AS",     "BETWEEN", "BY",     "DELETE", "DISTINCT", "EXISTS", "FALSE",
@@ -81,15 +84,24 @@ std::nullopt_t Cursor::Fail(absl::Status status) {
   return std::nullopt;
 }
 
-std::nullopt_t Cursor::Expected(std::string_view what) {
-  return Fail(ValidationError(
-      "PQL-18", absl::StrCat("Statement wasn't well formed, can't be processed: expected ", std::string(what),
-                             " at ", Place(Peek()), ", found ", Shown(Peek()))));
+std::nullopt_t Cursor::Expected(std::string_view what, std::string_view service_text) {
+  if (service_text.empty()) {
+    const bool keyword = At(TokenKind::kWord) && IsReserved(Peek());
+    service_text = keyword ? "Unexpected keyword" : "Unexpected term";
+  }
+  constexpr char kBegin[] = "Statement wasn't well formed, can't be processed: ";
+  return Fail(
+      WithServiceText(absl::StrCat(kBegin, std::string(service_text)),
+                      ValidationError("PQL-18", absl::StrCat(kBegin, "expected ", std::string(what), " at ",
+                                                             Place(Peek()), ", found ", Shown(Peek())))));
 }
 
 std::nullopt_t Cursor::Refuse(std::string_view rule, std::string_view message, const Token& token) {
-  return Fail(ValidationError(
-      rule, absl::StrCat(std::string(message), " (", Shown(token), " at ", Place(token), ")")));
+  return Refuse(ValidationError(rule, message), token);
+}
+
+std::nullopt_t Cursor::Refuse(const absl::Status& status, const Token& token) {
+  return Fail(Reworded(status, {.addition = absl::StrCat(" (", Shown(token), " at ", Place(token), ")")}));
 }
 
 bool Cursor::Enter() {
@@ -117,10 +129,11 @@ bool Cursor::Finish() {
     return false;
   }
   if (next_parameter_ == parameters_.size()) return true;
-  Fail(
+  Fail(WithServiceText(
+      kParametersDiffer,
       ValidationError("PQL-10", absl::StrCat("Number of parameters in request and statement don't match: the "
                                              "statement has ",
-                                             next_parameter_, ", the request ", parameters_.size())));
+                                             next_parameter_, ", the request ", parameters_.size()))));
   return false;
 }
 
@@ -213,7 +226,7 @@ std::optional<uint32_t> Cursor::ParseValue() {
   ValueWriter writer;
   if (!ParseLiteral(/*depth=*/1, &writer)) return std::nullopt;
   absl::StatusOr<std::string> canonical = CanonicalizeValue(writer.Finish());
-  if (!canonical.ok()) return Refuse(RuleOf(canonical.status()), MessageOf(canonical.status()), first);
+  if (!canonical.ok()) return Refuse(canonical.status(), first);
   statement_->values.push_back(*std::move(canonical));
   return static_cast<uint32_t>(statement_->values.size() - 1);
 }
@@ -223,7 +236,7 @@ std::optional<std::string> Cursor::ParseItem() {
   ValueWriter writer;
   if (!ParseAttributes(/*depth=*/1, &writer)) return std::nullopt;
   absl::StatusOr<std::string> item = CanonicalizeItem(writer.Finish());
-  if (!item.ok()) return Refuse(RuleOf(item.status()), MessageOf(item.status()), open);
+  if (!item.ok()) return Refuse(item.status(), open);
   return *std::move(item);
 }
 
@@ -350,9 +363,11 @@ bool Cursor::ParseSet(int depth, ValueWriter* writer) {
 const std::string* Cursor::TakeParameter() {
   const Token token = Take();
   if (next_parameter_ < parameters_.size()) return &parameters_[next_parameter_++];
-  Refuse("PQL-10",
-         absl::StrCat("Number of parameters in request and statement don't match: the request has ",
-                      parameters_.size(), ", this is one more"),
+  Refuse(WithServiceText(
+             kParametersDiffer,
+             ValidationError("PQL-10", absl::StrCat("Number of parameters in request and statement don't "
+                                                    "match: the request has ",
+                                                    parameters_.size(), ", this is one more"))),
          token);
   return nullptr;
 }

@@ -44,10 +44,12 @@ class Cursor {
   static bool IsReserved(const Token& word);
 
   // ---- errors; all return nullopt, so that a caller can write `return Expected("FROM");`
-  // A syntax error: `what` was expected at the next token (PQL-18).
-  std::nullopt_t Expected(std::string_view what);
-  // Any other error: `message`, followed by the text and position of `token`.
+  // A syntax error: `what` was expected at the next token (PQL-18). `service_text`: the end of the service's
+  // text; empty: "Unexpected keyword" or "Unexpected term".
+  std::nullopt_t Expected(std::string_view what, std::string_view service_text = {});
+  // Any other error: `message`, the service's text, followed by the text and position of `token`.
   std::nullopt_t Refuse(std::string_view rule, std::string_view message, const Token& token);
+  std::nullopt_t Refuse(const absl::Status& status, const Token& token);
   std::nullopt_t Fail(absl::Status status);
 
   // ---- pieces

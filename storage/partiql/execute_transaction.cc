@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "storage/base/limits.h"
+#include "storage/base/service_text.h"
 #include "storage/items/distinct_keys.h"
 #include "storage/items/operations.h"
 #include "storage/partiql/operations.h"
@@ -18,9 +19,7 @@ using partiql::StatementKind;
 
 // Adds the number of the statement, counted from 1, to the message of `status`.
 absl::Status AtStatement(const absl::Status& status, int number) {
-  return WithRule(RuleOf(status), MakeError(status.code(), ReasonOf(status),
-                                            absl::StrCat(MessageOf(status), " (statement ", number, ")"),
-                                            RetryAfterMsOf(status)));
+  return Reworded(status, {.addition = absl::StrCat(" (statement ", number, ")")});
 }
 
 // Parses all statements. Refuses RETURNING, and reads mixed with writes (PQL-15).

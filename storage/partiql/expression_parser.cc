@@ -305,7 +305,7 @@ std::optional<uint32_t> ExpressionParser::ParseConstant() {
     if (!a.ok() || !b.ok()) return Refuse("EXP-30", "+ and - take numbers", sign);
     absl::StatusOr<Number> sum =
         sign.kind == TokenKind::kPlus ? Number::Add(*a, *b) : Number::Subtract(*a, *b);
-    if (!sum.ok()) return Refuse(RuleOf(sum.status()), MessageOf(sum.status()), sign);
+    if (!sum.ok()) return Refuse(sum.status(), sign);
     result = EncodeValue(ValueType::kN, sum->ToString());
   }
   return AddValueOperand(std::move(result));

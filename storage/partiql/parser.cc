@@ -15,6 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "storage/base/limits.h"
+#include "storage/base/service_text.h"
 #include "storage/partiql/expression_parser.h"
 #include "storage/values/canonical.h"
 #include "storage/values/utf8.h"
@@ -41,7 +42,7 @@ class StatementParser : public ExpressionParser {
     } else if (AcceptWord("EXISTS")) {
       parsed = ParseExists();
     } else {
-      Expected("SELECT, INSERT, UPDATE, DELETE, FROM or EXISTS");
+      Expected("SELECT, INSERT, UPDATE, DELETE, FROM or EXISTS", "Expected data manipulation");
     }
     if (parsed) Finish();
   }
@@ -236,9 +237,8 @@ absl::StatusOr<Statement> ParseStatement(std::string_view text, const Parameters
   for (const std::string& parameter : parameters) {
     absl::StatusOr<std::string> canonical = CanonicalizeValue(parameter);
     if (!canonical.ok()) {
-      return ValidationError(RuleOf(canonical.status()),
-                             absl::StrCat(MessageOf(canonical.status()), " (parameter ", values.size() + 1,
-                                          " of the statement)"));
+      return Reworded(canonical.status(),
+                      {.addition = absl::StrCat(" (parameter ", values.size() + 1, " of the statement)")});
     }
     values.push_back(*std::move(canonical));
   }

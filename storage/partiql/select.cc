@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "itemdb/v1/data.pb.h"
 #include "storage/base/limits.h"
+#include "storage/base/service_text.h"
 #include "storage/partiql/next_token.h"
 #include "storage/partiql/trees.h"
 #include "storage/query/page.h"
@@ -207,12 +208,12 @@ absl::Status PlanRanges(const Statement& statement, Plan* plan) {
   if (index != nullptr && (index->partition.size() > 1 || index->sort.size() > 1)) {
     return ValidationError(
         "SEM-087",
-        "PartiQL statements cannot be executed on tables with composite HASH keys or composite RANGE keys.");
+        "PartiQL statements cannot be executed on tables with multi-attribute HASH keys or multi-attribute "
+        "RANGE keys.");
   }
   if (index != nullptr && !index->local && plan->request.consistent_read()) {
-    return ValidationError(
-        "PQL-17",
-        "Strongly consistent read is not supported on Global Secondary Indexes: index " + index->name);
+    return DetailedError("PQL-17", "Strongly consistent read is not supported on Global Secondary Indexes",
+                         ": index " + index->name);
   }
   const auto& partition = index != nullptr ? index->partition : table->partition;
   const auto& sort = index != nullptr ? index->sort : table->sort;

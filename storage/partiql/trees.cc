@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "storage/base/service_text.h"
+
 namespace itemdb::storage::partiql {
 
 TreeWriter::TreeWriter(const Statement& statement, std::string_view attribute) : statement_(statement) {
@@ -154,9 +156,9 @@ absl::StatusOr<KeyAndRest> SplitKey(const Statement& statement, const Table& tab
         return value != nullptr;
       });
       if (found == result.rest.end()) {
-        return ValidationError("PQL-16",
-                               "Where clause does not contain a mandatory equality on all key attributes: " +
-                                   attribute.name + " of table " + table.name + " has none");
+        return DetailedError("PQL-16",
+                             "Where clause does not contain a mandatory equality on all key attributes",
+                             ": " + attribute.name + " of table " + table.name + " has none");
       }
       key.emplace_back(attribute.name, *value);
       result.rest.erase(found);

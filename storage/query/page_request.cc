@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "absl/strings/match.h"
 #include "storage/base/limits.h"
+#include "storage/base/service_text.h"
 #include "storage/expressions/from_request.h"
 #include "storage/indexes/index_entry.h"
 #include "storage/keys/key_codec.h"
@@ -47,23 +49,39 @@ absl::Status CheckFilterNamesNoKey(const PreparedPage& page, const wire::PageReq
   return absl::OkStatus();
 }
 
+// Those of `names` that `index` does not project, with ", " between them.
+std::string NotProjected(const std::vector<std::string>& names, const Index& index) {
+  std::string text;
+  for (const std::string& name : names) {
+    if (!index.Projects(name)) text += (text.empty() ? "" : ", ") + name;
+  }
+  return text;
+}
+
 // A request on a global index may name only attributes that the index projects (SEM-037). Attributes that a
 // local index lacks are fetched from the table (SEM-091).
 absl::Status CheckProjected(PreparedPage* page) {
   if (page->index == nullptr) return absl::OkStatus();
-  auto check = [page](const std::vector<std::string>& names, const char* what) {
+  constexpr std::string_view kFilter = "filter";
+  auto check = [page, kFilter](const std::vector<std::string>& names, std::string_view what) {
     for (const std::string& name : names) {
       if (page->index->Projects(name)) continue;
       if (!page->index->local) {
-        return ValidationError("SEM-037", "One or more parameter values were invalid: Secondary index " +
-                                              page->index->name + " does not project one or more " + what +
-                                              " attributes: [" + name + "]");
+        absl::Status error =
+            ValidationError("SEM-037", "One or more parameter values were invalid: Secondary index " +
+                                           page->index->name + " does not project one or more " +
+                                           std::string(what) + " attributes: [" + name + "]");
+        if (what == kFilter) return error;
+        return WithServiceText("One or more parameter values were invalid: Global secondary index " +
+                                   page->index->name + " does not project [" +
+                                   NotProjected(names, *page->index) + "]",
+                               std::move(error));
       }
       page->fetch_items = true;
     }
     return absl::OkStatus();
   };
-  if (page->filter.has_value()) ITEMDB_RETURN_IF_ERROR(check(page->filter->TopLevelAttributes(), "filter"));
+  if (page->filter.has_value()) ITEMDB_RETURN_IF_ERROR(check(page->filter->TopLevelAttributes(), kFilter));
   if (page->projection.has_value())
     ITEMDB_RETURN_IF_ERROR(check(page->projection->TopLevelAttributes(), "projected"));
   return absl::OkStatus();
@@ -83,7 +101,9 @@ absl::Status CheckSelect(const wire::PageRequest& request, PreparedPage* page) {
     case v1::SELECT_SPECIFIC_ATTRIBUTES:
       if (!projects)
         return ValidationError(
-            "SEM-036", "Must specify the ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES");
+            "SEM-036",
+            "Must specify the AttributesToGet or ProjectionExpression when choosing to get "
+            "SPECIFIC_ATTRIBUTES");
       break;
     case v1::SELECT_ALL_ATTRIBUTES:
       if (projects) return CannotProject(request, "ALL_ATTRIBUTES");
@@ -104,7 +124,7 @@ absl::Status CheckSelect(const wire::PageRequest& request, PreparedPage* page) {
       }
       if (page->index == nullptr)
         return ValidationError("SEM-036",
-                               "ALL_PROJECTED_ATTRIBUTES can be used only when an IndexName is given");
+                               "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName");
       break;
     case v1::SELECT_COUNT:
       if (projects) return CannotProject(request, "only the Count");
@@ -176,7 +196,7 @@ absl::Status CheckParameters(bool query, const wire::PageRequest& request) {
   if (query && !selects_keys) {
     return ValidationError(
         "EXP-21",
-        "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request");
+        "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.");
   }
   if (!query && (selects_keys || request.has_scan_index_forward()))
     return ValidationError("SEM-035", "Scan takes neither a key condition nor ScanIndexForward; use Query");
@@ -200,11 +220,27 @@ absl::StatusOr<KeyCondition> MakeKeyCondition(const wire::PageRequest& request, 
   return KeyCondition::FromTree(std::move(legacy));
 }
 
-// Shrinks the page's range to the keys after `exclusive_start_key` (SEM-032). `prefix` is the encoded
-// partition key of a Query; empty for a Scan.
-absl::Status StartAfter(std::string_view exclusive_start_key, std::string_view prefix, PreparedPage* page) {
+// `error`, with the service's text for a start key that does not fit the key schema.
+absl::Status InvalidStart(absl::Status error) {
+  return WithServiceText(
+      "The provided starting key is invalid: The provided key element does not match the schema",
+      std::move(error));
+}
+
+// The error for a start key whose attributes do not make a key because of `error`.
+absl::Status InvalidStartKey(const absl::Status& error) {
+  absl::Status invalid =
+      WithRule("SEM-032", Reworded(error, {.before = "The provided starting key is invalid: "}));
+  // The service tells of empty values; of types as of other names.
+  return absl::StrContains(ServiceTextOf(error), "Type mismatch") ? InvalidStart(std::move(invalid))
+                                                                  : invalid;
+}
+
+// Shrinks the page's range to the keys after the request's ExclusiveStartKey (SEM-032). `prefix` is the
+// encoded partition key of a Query; empty for a Scan.
+absl::Status StartAfter(const wire::PageRequest& request, std::string_view prefix, PreparedPage* page) {
   page->is_first = false;
-  ITEMDB_ASSIGN_OR_RETURN(std::string start, CanonicalizeItem(exclusive_start_key));
+  ITEMDB_ASSIGN_OR_RETURN(std::string start, CanonicalizeItem(request.exclusive_start_key()));
   std::vector<std::string> expected = PositionAttributes(*page);
   bool matches = ItemView(start).Count() == expected.size();
   std::string listed;
@@ -213,19 +249,16 @@ absl::Status StartAfter(std::string_view exclusive_start_key, std::string_view p
     listed += (listed.empty() ? "" : ", ") + name;
   }
   if (!matches) {
-    return ValidationError(
+    return InvalidStart(ValidationError(
         "SEM-032",
-        "The provided starting key is invalid: it must consist of exactly these attributes: " + listed);
+        "The provided starting key is invalid: it must consist of exactly these attributes: " + listed));
   }
   auto base_key = EncodePrimaryKey(*page->table, ItemView(start));
-  if (!base_key.ok())
-    return ValidationError("SEM-032",
-                           "The provided starting key is invalid: " + MessageOf(base_key.status()));
+  if (!base_key.ok()) return InvalidStartKey(base_key.status());
   std::string key = *base_key;
   if (page->index != nullptr) {
     auto entry = MakeIndexEntry(*page->index, ItemView(start), *base_key);
-    if (!entry.ok())
-      return ValidationError("SEM-032", "The provided starting key is invalid: " + MessageOf(entry.status()));
+    if (!entry.ok()) return InvalidStartKey(entry.status());
     key = (*entry)->key;
   }
   if (std::string_view(key).substr(0, prefix.size()) != prefix) {
@@ -235,9 +268,13 @@ absl::Status StartAfter(std::string_view exclusive_start_key, std::string_view p
   bool below = key < page->range.lower;
   bool above = !page->range.upper.empty() && key >= page->range.upper;
   if (below || above) {
-    return ValidationError(
-        "SEM-032", prefix.empty() ? "The provided starting key is outside of the Segment it is given for"
-                                  : "The provided starting key does not match the range key predicate");
+    if (!prefix.empty())
+      return ValidationError("SEM-032", "The provided starting key does not match the range key predicate");
+    return WithServiceText(
+        "The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with "
+        "correct Segment. TotalSegments: " +
+            std::to_string(request.total_segments()) + " Segment: " + std::to_string(request.segment()),
+        ValidationError("SEM-032", "The provided starting key is outside of the Segment it is given for"));
   }
   if (page->forward) {
     page->range.lower = key + '\0';  // No key is a prefix of another, so no key lies between.
@@ -347,11 +384,13 @@ absl::StatusOr<PreparedPage> FinishPage(PreparedPage page, const wire::PageReque
   }
   if (request.has_exclusive_start_key()) {
     if (page.one_collection && page.index == nullptr && page.table->sort.empty()) {
-      return ValidationError("SEM-032",
-                             "ExclusiveStartKey is not allowed in a Query on a table without a sort key: one "
-                             "partition key value has at most one item, so there is no second page");
+      return WithServiceText(
+          "The query can return at most one row and cannot be restarted",
+          ValidationError("SEM-032",
+                          "ExclusiveStartKey is not allowed in a Query on a table without a sort key: one "
+                          "partition key value has at most one item, so there is no second page"));
     }
-    ITEMDB_RETURN_IF_ERROR(StartAfter(request.exclusive_start_key(), prefix, &page));
+    ITEMDB_RETURN_IF_ERROR(StartAfter(request, prefix, &page));
   }
   FindPattern(key_condition, &page);
   return page;
@@ -376,8 +415,8 @@ absl::StatusOr<const Index*> FindIndex(const Table& table, const std::string& in
     return ValidationError("SEM-097", "Cannot read from backfilling global secondary index: " + index_name);
   }
   if (index != nullptr) return index;
-  return ValidationError("SEM-039", "The table does not have the specified index: " + index_name +
-                                        " (table " + table.name + ")");
+  return DetailedError("SEM-039", "The table does not have the specified index: " + index_name,
+                       " (table " + table.name + ")");
 }
 
 absl::StatusOr<PreparedPage> PreparePage(PageOperation operation, std::shared_ptr<const ReadView> view,
@@ -406,7 +445,7 @@ absl::Status RestrictToSegment(KeyRange segment, const wire::PageRequest& reques
   page->range = segment;
   if (page->plan.has_value()) SetBounds(page);
   if (!request.has_exclusive_start_key()) return absl::OkStatus();
-  ITEMDB_RETURN_IF_ERROR(StartAfter(request.exclusive_start_key(), "", page));
+  ITEMDB_RETURN_IF_ERROR(StartAfter(request, "", page));
   return absl::OkStatus();
 }
 

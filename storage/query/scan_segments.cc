@@ -179,7 +179,10 @@ absl::StatusOr<std::shared_ptr<const SplitPoints>> ScanSegments::Measure(Id id, 
       return shared;
     }
   }
-  if (!request.begins) {
+  // With a start key the split points must be those of the scan's first page. If fewer than kMaxSplits are
+  // stored, none was ever removed, so no page was read with other ones and they may be measured now.
+  if (!request.begins && (!IsInUse(view->catalog(), request.table->name, id.first) ||
+                          ScanSegmentKeys(*view, id.first).size() >= kMaxSplits)) {
     return ValidationError(
         "SEM-032",
         "The provided starting key is of a parallel scan that was not continued for too long: its segments "

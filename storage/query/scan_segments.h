@@ -30,13 +30,14 @@ class ScanSegments {
     // Null: the table itself is scanned.
     const Index* index = nullptr;
     int32_t total_segments = 1;
-    // Whether this is the first page of the segment. Later pages need the split points of the first one.
+    // Whether this page has no start key. Later pages need the split points of the first one, if there was
+    // one: a program may also make the start key itself.
     bool begins = true;
     CancellationPtr cancellation;
   };
   // Gives `found` the split points: at once if they are in memory, otherwise later on an I/O thread. Requests
   // are answered there one after another, so that all segments of a scan get the same split points.
-  // Thread-safe. INVALID_ARGUMENT: this is not the first page, and the split points are no longer kept.
+  // Thread-safe. INVALID_ARGUMENT: this is not the first page, and the split points may have been removed.
   void Find(Request request, Done<std::shared_ptr<const SplitPoints>> found);
 
  private:

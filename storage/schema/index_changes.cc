@@ -77,7 +77,14 @@ absl::StatusOr<v1::UpdateTableReply> Update(Engine& engine, const v1::UpdateTabl
   {
     ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
     ITEMDB_RETURN_IF_ERROR(CheckNotImporting(*view, request.table_name()));
-    ITEMDB_ASSIGN_OR_RETURN(old_table, view->catalog().Find(request.table_name()));
+    auto found = view->catalog().Find(request.table_name());
+    if (!found.ok()) {
+      // What is wrong with the request itself comes first: that it changes nothing, or too much (SEM-095).
+      absl::Status refused = UpdatedDefinition(v1::TableDescription(), request).status();
+      if (absl::IsInvalidArgument(refused) && RuleOf(refused) == "SEM-095") return refused;
+      return found.status();
+    }
+    old_table = *std::move(found);
   }
   ITEMDB_ASSIGN_OR_RETURN(v1::TableDescription definition, UpdatedDefinition(old_table->definition, request));
   StreamChange stream;

@@ -6,6 +6,7 @@
 #include "absl/functional/function_ref.h"
 #include "spdlog/spdlog.h"
 #include "storage/base/limits.h"
+#include "storage/base/service_text.h"
 #include "storage/base/uuid.h"
 #include "storage/base/wall_clock.h"
 #include "storage/schema/backup_description.h"
@@ -128,11 +129,10 @@ absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTabl
     }
   }
   if (table->definition.deletion_protection_enabled()) {
-    return ValidationError(
-        "SEM-094",
-        "Resource cannot be deleted as it is currently protected against deletion. Disable "
-        "deletion protection first. Table: " +
-            table->name);
+    return DetailedError("SEM-094",
+                         "Resource cannot be deleted as it is currently protected against deletion. Disable "
+                         "deletion protection first.",
+                         " Table: " + table->name);
   }
   for (const v1::VectorIndexDescription& index : table->definition.vector_indexes()) {
     if (index.index_status() == v1::TABLE_STATUS_ACTIVE) continue;

@@ -8,6 +8,7 @@
 
 #include "absl/strings/escaping.h"
 #include "storage/base/limits.h"
+#include "storage/base/service_text.h"
 #include "storage/values/number.h"
 #include "storage/values/utf8.h"
 
@@ -16,13 +17,15 @@ namespace {
 
 // Longest text that an error message quotes: status messages are sent in a header of some KB.
 constexpr size_t kMaxQuotedBytes = 128;
+// Longest text of a set with duplicates, which the service shows as a whole.
+constexpr size_t kMaxShownSetBytes = 640;
 
 constexpr std::string_view kInvalidParameters = "One or more parameter values were invalid: ";
 
-// Returns `text` cut to kMaxQuotedBytes. Never cuts inside a UTF-8 character.
-std::string Quoted(std::string_view text) {
-  if (text.size() <= kMaxQuotedBytes) return std::string(text);
-  size_t end = kMaxQuotedBytes;
+// Returns `text` cut to `max_bytes`. Never cuts inside a UTF-8 character.
+std::string Quoted(std::string_view text, size_t max_bytes = kMaxQuotedBytes) {
+  if (text.size() <= max_bytes) return std::string(text);
+  size_t end = max_bytes;
   while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xC0) == 0x80) --end;
   return std::string(text.substr(0, end)) + "...";
 }
@@ -53,8 +56,9 @@ class Canonicalizer {
   bool Value(std::string_view encoded, int depth);
 
   absl::Status status() const {
-    if (path_.empty()) return ValidationError(rule_, message_);
-    return ValidationError(rule_, message_ + " (attribute \"" + Quoted(path_) + "\")");
+    absl::Status status = DetailedError(rule_, message_, addition_);
+    if (path_.empty()) return addition_.empty() ? ValidationError(rule_, message_) : status;
+    return Reworded(status, {.addition = " (attribute \"" + Quoted(path_) + "\")"});
   }
 
  private:
@@ -66,9 +70,11 @@ class Canonicalizer {
   bool SortSet(ValueType type, size_t begin);
   bool CheckName(std::string_view name);
 
-  bool Fail(std::string_view rule, std::string message) {
+  // `message` is the service's text; `addition` follows in the message of the status.
+  bool Fail(std::string_view rule, std::string message, std::string addition = "") {
     rule_ = rule;
     message_ = std::move(message);
+    addition_ = std::move(addition);
     return false;
   }
   bool Malformed() {
@@ -110,14 +116,15 @@ class Canonicalizer {
   // The first failure.
   std::string_view rule_;
   std::string message_;
+  std::string addition_;
   std::string path_;
 };
 
 bool Canonicalizer::CheckName(std::string_view name) {
   if (name.empty()) return Fail("SEM-009", std::string(kInvalidParameters) + "Empty attribute name");
   if (name.size() > kMaxAttributeNameBytes) {
-    return Fail("SEM-009", "Attribute name is too large, must be at most 65535 bytes, has " +
-                               std::to_string(name.size()));
+    return Fail("SEM-009", "Attribute name is too large, must be at most 65535 bytes",
+                ", has " + std::to_string(name.size()));
   }
   if (!IsValidUtf8(name)) {
     std::string_view start = name.substr(0, kMaxQuotedBytes);
@@ -252,9 +259,11 @@ bool Canonicalizer::List(std::string_view encoded, int depth) {
 
 bool Canonicalizer::Set(ValueType type, std::string_view encoded) {
   if (encoded.empty()) {
-    std::string_view kind = type == ValueType::kSS ? "string" : type == ValueType::kNS ? "number" : "binary";
-    return Fail("SEM-016",
-                std::string(kInvalidParameters) + "A " + std::string(kind) + " set may not be empty");
+    // As the service writes it, with two spaces, and otherwise for binary sets.
+    std::string_view text = type == ValueType::kSS   ? "An string set  may not be empty"
+                            : type == ValueType::kNS ? "An number set  may not be empty"
+                                                     : "Binary sets should not be empty";
+    return Fail("SEM-016", std::string(kInvalidParameters) + std::string(text));
   }
   const size_t begin = out_.size();
   bool sorted = true, first = true;
@@ -321,11 +330,20 @@ bool Canonicalizer::SortSet(ValueType type, size_t begin) {
   for (size_t i = 0; i < elements.size(); ++i) {
     // Equal numbers have equal canonical text.
     if (i > 0 && elements[i - 1].bytes == elements[i].bytes) {
-      std::string_view twice = elements[i].bytes;
-      std::string text =
-          type == ValueType::kBS ? absl::Base64Escape({twice.data(), twice.size()}) : std::string(twice);
-      return Fail("SEM-015", std::string(kInvalidParameters) + "Input collection [" + Quoted(text) + ", " +
-                                 Quoted(text) + "] contains duplicates.");
+      if (type == ValueType::kNS) {
+        return Fail("SEM-015", "Input collection contains duplicates",
+                    ": " + Quoted(elements[i].bytes) + " is there more than once");
+      }
+      std::string shown;
+      for (std::string_view element : SetView(emitted)) {
+        if (shown.size() > kMaxShownSetBytes) break;
+        if (!shown.empty()) shown += ", ";
+        shown += type == ValueType::kBS ? absl::Base64Escape({element.data(), element.size()})
+                                        : std::string(element);
+      }
+      return Fail("SEM-015", std::string(kInvalidParameters) + "Input collection [" +
+                                 Quoted(shown, kMaxShownSetBytes) + "]" +
+                                 (type == ValueType::kBS ? "of type BS" : "") + " contains duplicates.");
     }
     AppendSetElement(elements[i].bytes, &out_);
   }

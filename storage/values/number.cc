@@ -47,14 +47,9 @@ char* WriteDigits(uint128 value, char* end) {
   return end;
 }
 
-absl::Status TooManyDigits() {
-  return ValidationError("SEM-011", "Attempting to store more than 38 significant digits in a Number");
-}
+absl::Status TooManyDigits() { return ValidationError("SEM-011", kTooManyDigits); }
 
-absl::Status Overflow() {
-  return ValidationError(
-      "SEM-011", "Number overflow. Attempting to store a number with magnitude larger than supported range");
-}
+absl::Status Overflow() { return ValidationError("SEM-011", kNumberOverflow); }
 
 absl::Status Underflow() {
   return ValidationError(

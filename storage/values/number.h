@@ -13,6 +13,14 @@
 
 namespace itemdb::storage {
 
+// The error for a number that is too large (SEM-011).
+inline constexpr std::string_view kNumberOverflow =
+    "Number overflow. Attempting to store a number with magnitude larger than supported range";
+
+// The error for a number of more than 38 digits.
+inline constexpr std::string_view kTooManyDigits =
+    "Attempting to store more than 38 significant digits in a Number";
+
 // A value `(-1)^negative * coefficient * 10^exponent` with a coefficient of at most 38 digits that does not
 // end in zero. Zero is coefficient 0, exponent 0, not negative. Immutable, trivially copyable.
 class Number {

@@ -300,6 +300,44 @@ class Items(unittest.TestCase):
                 call()
             self.assertEqual(code_of(raised), "ValidationException", raised.exception)
 
+    def test_errors_have_the_services_texts(self):
+        """Programs compare these messages, so nothing of ours may be in them."""
+        name, key = self.table.name, {"pk": {"S": "p"}, "sk": {"N": "1"}}
+        counted = "1 validation error detected: "
+        ask = client()
+        for call, text in (
+                (lambda: ask.get_item(TableName="missing", Key=key), "Requested resource not found"),
+                (lambda: ask.describe_table(TableName="missing"),
+                 "Requested resource not found: Table: missing not found"),
+                (lambda: ask.get_item(TableName="", Key=key),
+                 counted + "Value '' at 'tableName' failed to satisfy constraint: "
+                 "Member must have length greater than or equal to 1"),
+                (lambda: ask.get_item(TableName=name, Key={"pk": {"S": "p"}}),
+                 "The provided key element does not match the schema"),
+                (lambda: ask.put_item(TableName=name, Item={"pk": {"S": "p"}}),
+                 "One or more parameter values were invalid: Missing the key sk in the item"),
+                (lambda: ask.put_item(TableName=name, Item={**key, "v": {"SS": []}}),
+                 counted + "One or more parameter values were invalid: An string set  may not be empty"),
+                (lambda: ask.put_item(TableName=name, Item={**key, "v": {"S": "x" * 409_600}}),
+                 "Item size has exceeded the maximum allowed size"),
+                (lambda: ask.scan(TableName=name, FilterExpression="size = :v",
+                                  ExpressionAttributeValues={":v": {"S": "x"}}),
+                 "Invalid FilterExpression: Attribute name is a reserved keyword; reserved keyword: size"),
+                (lambda: ask.update_item(TableName=name, Key=key, UpdateExpression="SET a = missing + :n",
+                                         ExpressionAttributeValues={":n": {"N": "1"}}),
+                 "The provided expression refers to an attribute that does not exist in the item"),
+                (lambda: ask.query(TableName=name, IndexName="nothing", KeyConditionExpression="pk = :p",
+                                   ExpressionAttributeValues={":p": {"S": "p"}}),
+                 "The table does not have the specified index: nothing"),
+                (lambda: ask.query(TableName=name, KeyConditionExpression="pk = :p", Limit="1",
+                                   ExpressionAttributeValues={":p": {"S": "p"}}),
+                 "STRING_VALUE cannot be converted to Integer"),
+        ):
+            self.table.put_item(Item={"pk": "p", "sk": 1})
+            with self.assertRaises(ClientError) as raised:
+                call()
+            self.assertEqual(raised.exception.response["Error"]["Message"], text)
+
     def test_capacity_is_accounted(self):
         reply = self.table.put_item(Item={"pk": "capacity", "sk": 1, "x": "x" * 1500},
                                     ReturnConsumedCapacity="TOTAL")

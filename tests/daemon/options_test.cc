@@ -86,6 +86,7 @@ TEST_F(OptionsTest, AreAllReadFromFlags) {
                                 "--max-change-log-bytes=5GiB",
                                 "--time-to-live-wait",
                                 "1h",
+                                "--status-delay=3s",
                                 "--background-check-rate=700",
                                 "--file-check-rate",
                                 "3KiB"});
@@ -108,6 +109,7 @@ TEST_F(OptionsTest, AreAllReadFromFlags) {
   EXPECT_EQ(parsed.options->file_check_rate, 3 * 1024u);
   EXPECT_EQ(parsed.options->max_change_log_bytes, 5 * kGiB);
   EXPECT_EQ(parsed.options->time_to_live_wait, absl::Hours(1));
+  EXPECT_EQ(parsed.options->status_delay, absl::Seconds(3));
 }
 
 // The precedence holds for each setting separately: if a flag replaces one setting of a file, the others

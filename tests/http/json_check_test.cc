@@ -46,6 +46,11 @@ std::string Must(const std::string& value, const std::string& place, const std::
   return "Value '" + value + "' at '" + place + "' failed to satisfy constraint: Member must " + constraint;
 }
 
+// Of the keys that BatchGetItem wants from Things.
+std::string KeysMust(const std::string& constraint) {
+  return "Value at 'RequestItems.Things.member.Keys' failed to satisfy constraint: Member must " + constraint;
+}
+
 // All violations of shape and range are listed, at most 10 (SEM-115).
 TEST_F(JsonCheck, ViolationsAreListedWithTheirPlaces) {
   Expect({
@@ -53,8 +58,7 @@ TEST_F(JsonCheck, ViolationsAreListedWithTheirPlaces) {
       {"GetItem", R"({"TableName":"ab","Key":{}})",
        Violations({Must("ab", "tableName", "have length greater than or equal to 3")})},
       {"GetItem", R"({"TableName":"","Key":{}})",
-       Violations({Must("", "tableName", "satisfy regular expression pattern: [a-zA-Z0-9_.-]+"),
-                   Must("", "tableName", "have length greater than or equal to 3")})},
+       Violations({Must("", "tableName", "have length greater than or equal to 1")})},
       {"GetItem", R"({"TableName":"a b c","Key":{}})",
        Violations({Must("a b c", "tableName", "satisfy regular expression pattern: [a-zA-Z0-9_.-]+")})},
       {"GetItem", R"({"TableName":")" + std::string(256, 'a') + R"(","Key":{}})",
@@ -64,21 +68,38 @@ TEST_F(JsonCheck, ViolationsAreListedWithTheirPlaces) {
            {Must("[]", "attributesToGet", "have length greater than or equal to 1"),
             Must("SOME", "returnConsumedCapacity", "satisfy enum value set: [INDEXES, TOTAL, NONE]")})},
       {"Query", R"({"TableName":"Things","Limit":0,"IndexName":"x","Select":"count"})",
-       Violations(
-           {Must("x", "indexName", "have length greater than or equal to 3"),
-            Must("0", "limit", "have value greater than or equal to 1"),
-            Must("count", "select",
-                 "satisfy enum value set: [ALL_ATTRIBUTES, ALL_PROJECTED_ATTRIBUTES, SPECIFIC_ATTRIBUTES, "
-                 "COUNT]")})},
+       Violations({Must("x", "indexName", "have length greater than or equal to 3"),
+                   Must("0", "limit", "have value greater than or equal to 1"),
+                   Must("count", "select",
+                        "satisfy enum value set: [SPECIFIC_ATTRIBUTES, COUNT, ALL_ATTRIBUTES, "
+                        "ALL_PROJECTED_ATTRIBUTES]")})},
       {"Scan", R"({"TableName":"Things","Segment":-1,"TotalSegments":1000001})",
        Violations({Must("-1", "segment", "have value greater than or equal to 0"),
                    Must("1000001", "totalSegments", "have value less than or equal to 1000000")})},
       {"ListTables", R"({"Limit":101})",
        Violations({Must("101", "limit", "have value less than or equal to 100")})},
       {"BatchGetItem", R"({"RequestItems":{}})",
-       Violations({Must("{}", "requestItems", "have length greater than or equal to 1")})},
+       ValidationBody("The requestItems parameter is required for BatchGetItem")},
+      {"BatchWriteItem", R"({"RequestItems":{}})",
+       ValidationBody("The requestItems parameter is required for BatchWriteItem")},
       {"BatchGetItem", R"({"RequestItems":{"Things":{"Keys":[]}}})",
-       Violations({Must("[]", "requestItems.Things.member.keys", "have length greater than or equal to 1")})},
+       Violations({KeysMust("have length greater than or equal to 1")})},
+      {"BatchWriteItem", R"({"RequestItems":{"Things":[]}})",
+       Violations(
+           {"Value '{Things=[]}' at 'requestItems' failed to satisfy constraint: Map value must satisfy "
+            "constraint: [Member must have length less than or equal to 25, Member must have length "
+            "greater than or equal to 1]"})},
+      {"BatchWriteItem", R"({"RequestItems":{"a,":[{"DeleteRequest":{"Key":{}}}]}})",
+       Violations(
+           {"Value '{a,=[WriteRequest(deleteRequest={Key={}}, putRequest=null)]}' at 'requestItems' "
+            "failed to satisfy constraint: Map keys must satisfy constraint: [Member must have length "
+            "less than or equal to 255, Member must have length greater than or equal to 3, Member must "
+            "satisfy regular expression pattern: [a-zA-Z0-9_.-]+]"})},
+      {"BatchGetItem", R"({"RequestItems":{"":{"Keys":[{}]}}})",
+       Violations(
+           {"Value '{={Keys=[{}]}}' at 'requestItems' failed to satisfy constraint: Map keys must "
+            "satisfy constraint: [Member must have length less than or equal to 1024, Member must have "
+            "length greater than or equal to 1]"})},
       {"BatchWriteItem", R"({"RequestItems":{"Things":[{"PutRequest":{}},{"DeleteRequest":{}}]}})",
        Violations({Null("requestItems.Things.member.1.member.putRequest.item"),
                    Null("requestItems.Things.member.2.member.deleteRequest.key")})},
@@ -89,9 +110,16 @@ TEST_F(JsonCheck, ViolationsAreListedWithTheirPlaces) {
                    Must("[]", "transactItems", "have length greater than or equal to 1")})},
       {"CreateTable",
        R"({"TableName":"New","KeySchema":[{"AttributeName":"","KeyType":"hash"}],"SSESpecification":{"SSEType":"X"}})",
-       Violations({Must("", "keySchema.1.member.attributeName", "have length greater than or equal to 1"),
+       Violations({Null("attributeDefinitions"),
+                   Must("", "keySchema.1.member.attributeName", "have length greater than or equal to 1"),
                    Must("hash", "keySchema.1.member.keyType", "satisfy enum value set: [HASH, RANGE]"),
                    Must("X", "sSESpecification.sSEType", "satisfy enum value set: [AES256, KMS]")})},
+      {"CreateTable",
+       R"({"TableName":"New","AttributeDefinitions":[],"KeySchema":[{"AttributeName":"a","KeyType":"HASH"},)"
+       R"({"AttributeName":"b","KeyType":"RANGE"},{"AttributeName":"c","KeyType":"RANGE"}]})",
+       Violations({Must("[KeySchemaElement(attributeName=a, keyType=HASH), KeySchemaElement(attributeName=b, "
+                        "keyType=RANGE), KeySchemaElement(attributeName=c, keyType=RANGE)]",
+                        "keySchema", "have length less than or equal to 2")})},
       {"Query", R"({"TableName":"Things","KeyConditions":{"a":{"ComparisonOperator":"X"},"b":{}}})",
        Violations(
            {Must("X", "keyConditions.a.member.comparisonOperator",
@@ -113,21 +141,21 @@ TEST_F(JsonCheck, AtMostTenViolationsAreListedAndLongValuesAreCut) {
           Null("requestItems.Things.member." + std::to_string(i) + ".member.putRequest.item"));
   }
   Expect({{"BatchWriteItem", R"({"RequestItems":{"Things":[)" + keys + "]}}", Violations(violations)},
-          {"GetItem", R"({"TableName":")" + std::string(300, 'a') + R"(","Key":{}})",
-           Violations(
-               {Must(std::string(256, 'a') + "...", "tableName", "have length less than or equal to 255")})},
+          {"GetItem", R"({"TableName":")" + std::string(5'000, 'a') + R"(","Key":{}})",
+           Violations({Must(std::string(4'096, 'a') + "...", "tableName",
+                            "have length less than or equal to 255")})},
           // The text is not cut inside a character.
           {"GetItem",
            R"({"TableName":"Things","Key":{},"ReturnConsumedCapacity":"a)" +
                [] {
                  std::string text;
-                 for (int i = 0; i < 200; ++i) text += "é";
+                 for (int i = 0; i < 2'100; ++i) text += "é";
                  return text;
                }() +
                "\"}",
            [] {
              std::string text = "a";
-             for (int i = 0; i < 127; ++i) text += "é";
+             for (int i = 0; i < 2'047; ++i) text += "é";
              return Violations({Must(text + "...", "returnConsumedCapacity",
                                      "satisfy enum value set: [INDEXES, TOTAL, NONE]")});
            }()}});
@@ -141,8 +169,8 @@ TEST_F(JsonCheck, RulesWinOverTheModel) {
       {"DescribeTable", R"({"TableName":"ab"})",
        Violations({Must("ab", "tableName", "have length greater than or equal to 3")})},
       {"DescribeTable", R"({"TableName":"arn:)" + std::string(1'021, 'a') + "\"}",
-       Violations({Must("arn:" + std::string(252, 'a') + "...", "tableName",
-                        "have length less than or equal to 1024")})},
+       Violations(
+           {Must("arn:" + std::string(1'021, 'a'), "tableName", "have length less than or equal to 1024")})},
       // Attribute names have 1 to 65,535 bytes (SEM-009). The model counts characters and does not mention
       // empty names.
       {"PutItem", R"({"TableName":"Things","Item":{"pk":{"S":"p"},"sk":{"S":"s"},"":{"S":"x"}}})",
@@ -151,14 +179,12 @@ TEST_F(JsonCheck, RulesWinOverTheModel) {
       {"PutItem",
        R"({"TableName":"Things","Item":{"pk":{"S":"p"},"sk":{"S":"s"},")" + std::string(65'536, 'n') +
            R"(":{"S":"x"}}})",
-       ValidationBody("1 validation error detected: Attribute name is too large, must be at most 65535 "
-                      "bytes, has 65536")},
+       ValidationBody("1 validation error detected: Attribute name is too large, must be at most 65535 bytes",
+                      "Attribute name is too large, must be at most 65535 bytes, has 65536")},
       // A key schema is required (SEM-093). The model does not require it, because a table may be made from a
       // replica.
       {"CreateTable", R"({"TableName":"New","BillingMode":"PAY_PER_REQUEST"})",
-       ValidationBody(
-           "One or more parameter values were invalid: the KeySchema of table New is empty; it needs a HASH "
-           "key attribute")},
+       Violations({Null("attributeDefinitions"), Null("keySchema")})},
       // The limits of a batch (SEM-045) and a transaction (SEM-047) are for all tables together.
       {"BatchWriteItem",
        [] {
@@ -171,7 +197,8 @@ TEST_F(JsonCheck, RulesWinOverTheModel) {
          }
          return R"({"RequestItems":{"Things":[)" + a + R"(],"Others":[)" + b + "]}}";
        }(),
-       ValidationBody("a batch must contain 1 to 25 write requests; this one has 26")},
+       ValidationBody("Too many items requested for the BatchWriteItem call",
+                      "a batch must contain 1 to 25 write requests; this one has 26")},
   });
 }
 
@@ -181,12 +208,17 @@ TEST_F(JsonCheck, WrongJsonTypesAreRefused) {
       {"GetItem", R"({"TableName":1,"Key":{}})",
        SerializationBody("NUMBER_VALUE cannot be converted to String")},
       {"GetItem", R"({"TableName":["Things"],"Key":{}})",
-       SerializationBody("Start of list found where not expected")},
+       SerializationBody("Unrecognized collection type class java.lang.String")},
       {"GetItem", R"({"TableName":"Things","Key":[]})",
-       SerializationBody("Start of list found where not expected")},
+       SerializationBody("Unrecognized collection type java.util.Map<java.lang.String, "
+                         "com.amazonaws.dynamodb.v20120810.AttributeValue>")},
+      {"GetItem", R"({"TableName":"Things","Key":{},"ExpressionAttributeNames":[]})",
+       SerializationBody("Unrecognized collection type java.util.Map<java.lang.String, java.lang.String>")},
+      {"Query", R"({"TableName":"Things","Limit":[]})",
+       SerializationBody("Unrecognized collection type class java.lang.Integer")},
       {"GetItem", R"({"TableName":"Things","Key":"p"})", SerializationBody("Unexpected field type")},
       {"GetItem", R"({"TableName":"Things","Key":{},"ConsistentRead":"true"})",
-       SerializationBody("STRING_VALUE cannot be converted to Boolean")},
+       SerializationBody("Unexpected token received from parser")},
       {"GetItem", R"({"TableName":"Things","Key":{},"AttributesToGet":"a"})",
        SerializationBody("Unexpected field type")},
       {"GetItem", R"({"TableName":"Things","Key":{},"AttributesToGet":[1]})",
@@ -225,9 +257,9 @@ TEST_F(JsonCheck, TypesComeBeforeBoundsAndBoundsBeforeTheRest) {
        R"({"TableName":"Things","Key":{},"ExpressionAttributeNames":{},"ExpressionAttributeValues":{":v":{"N":1}}})",
        SerializationBody("NUMBER_VALUE cannot be converted to String")},
       {"ExecuteStatement", R"({"Statement":"","Parameters":[{"S":"a"},{"L":[{"B":true}]}]})",
-       SerializationBody("TRUE_VALUE cannot be converted to Blob")},
+       SerializationBody("only base-64-encoded strings are convertible to bytes")},
       {"BatchGetItem", R"({"RequestItems":{"ab":{"Keys":[{"pk":{"S":[]}}]}}})",
-       SerializationBody("Start of list found where not expected")},
+       SerializationBody("Unrecognized collection type class java.lang.String")},
   });
 }
 
@@ -277,29 +309,34 @@ TEST_F(JsonCheck, ListsAndMapsAreBounded) {
     const std::string beyond =
         json_->Fail(row.operation, row.before + Entries(row.max + 1, row.entry) + row.after);
     EXPECT_TRUE(beyond.ends_with(constraint)) << beyond;
-    EXPECT_LT(beyond.size(), 1'000u);
+    EXPECT_LT(beyond.size(), 5'000u);
   }
 }
 
-// A long list or map is truncated in messages like other values (SEM-115).
+// A long list or map is truncated in messages like other values, and is shown as Java shows it (SEM-115).
 TEST_F(JsonCheck, LongListsAndMapsAreCut) {
-  const auto shown = [](const std::string& keys) {
-    return json_->Fail("BatchGetItem", R"({"RequestItems":{"Things":{"Keys":[)" + keys + "]}}}");
-  };
-  const std::string constraint = "have length less than or equal to 100";
-  std::string beginning = "[" + Entries(101, "{}");
-  beginning.resize(256);
-  EXPECT_EQ(shown(Entries(101, "{}")),
-            Violations({Must(beginning + "...", "requestItems.Things.member.keys", constraint)}));
-  const std::string text = std::string(130, 'x') + "\xc3\xbc";
-  const std::string value = R"({"L":[{"S":"a\n"},{"N":"1"},{"NULL":true},{"B":null},{"F":1.5}]})";
-  std::string key = R"({"a":)" + value + R"(,"b":{"S":")" + text + text + R"("}})";
-  // Quotes in the message are escaped once more in the reply.
-  std::string expected;
-  for (char c : ("[" + key).substr(0, 256))
-    expected += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
-  EXPECT_EQ(shown(key + "," + Entries(100, "{}")),
-            Violations({Must(expected + "...", "requestItems.Things.member.keys", constraint)}));
+  const std::string value = R"({"M":{"a":{"L":[{"S":"a\n"},{"N":"1"},{"NULL":true},{"B":null},{"F":1.5}]}}})";
+  std::string writes, shown;
+  for (int i = 0; i < 60; ++i) {
+    writes += std::string(i > 0 ? "," : "") + R"({"PutRequest":{"Item":{"a":)" + value + "}}}";
+    shown += std::string(i > 0 ? ", " : "") +
+             R"(WriteRequest(deleteRequest=null, putRequest={Item={a={M={a={L=[{S=a\n}, {N=1}, {NULL=true}, )"
+             R"({B=null}, {F=1.5}]}}}}}))";
+  }
+  // The line feed is one byte of the value and two of the reply.
+  const std::string begin = "{Things=[";
+  std::string expected = begin + shown;
+  size_t end = 0;
+  for (size_t bytes = 0; bytes < 4'096; ++bytes) end += expected[end] == '\\' ? 2 : 1;
+  EXPECT_EQ(
+      json_->Fail("BatchWriteItem", R"({"RequestItems":{"Things":[)" + writes + "]}}"),
+      Violations({"Value '" + expected.substr(0, end) +
+                  "...' at 'requestItems' failed to satisfy constraint: Map value must satisfy "
+                  "constraint: [Member must have length less than or equal to 25, Member must have length "
+                  "greater than or equal to 1]"}));
+  EXPECT_EQ(
+      json_->Fail("BatchGetItem", R"({"RequestItems":{"Things":{"Keys":[)" + Entries(101, "{}") + "]}}}"),
+      Violations({KeysMust("have length less than or equal to 100")}));
 }
 
 // A request out of bounds is refused before it is converted to a message (SEM-115).

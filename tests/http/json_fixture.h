@@ -1,6 +1,7 @@
 // A JsonApi with a database in a temporary directory, called synchronously.
 #pragma once
 
+#include <chrono>
 #include <future>
 #include <string>
 
@@ -15,7 +16,8 @@ using namespace http;
 
 class JsonFixture {
  public:
-  JsonFixture() : api_(*database_, memory_, "127.0.0.1:8000") {}
+  explicit JsonFixture(std::chrono::milliseconds status_delay = std::chrono::milliseconds(0))
+      : api_(*database_, memory_, "127.0.0.1:8000", status_delay) {}
 
   JsonApi& api() { return api_; }
   daemon::CallMemory& memory() { return memory_; }
@@ -64,11 +66,16 @@ inline constexpr char kCreateThings[] = R"({"TableName":"Things","BillingMode":"
   "KeySchema":[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"sk","KeyType":"RANGE"}]})";
 
 // The bodies of error replies.
-inline std::string ValidationBody(const std::string& message) {
-  return R"({"__type":"com.amazon.coral.validate#ValidationException","message":")" + message + "\"}";
+inline std::string DetailMember(const std::string& detail) {
+  return detail.empty() ? "" : R"(,"Detail":")" + detail + "\"";
 }
-inline std::string SerializationBody(const std::string& message) {
-  return R"({"__type":"com.amazon.coral.service#SerializationException","message":")" + message + "\"}";
+inline std::string ValidationBody(const std::string& message, const std::string& detail = "") {
+  return R"({"__type":"com.amazon.coral.validate#ValidationException","message":")" + message + "\"" +
+         DetailMember(detail) + "}";
+}
+inline std::string SerializationBody(const std::string& message, const std::string& detail = "") {
+  return R"({"__type":"com.amazon.coral.service#SerializationException","Message":")" + message + "\"" +
+         DetailMember(detail) + "}";
 }
 
 }  // namespace itemdb::testing

@@ -50,7 +50,8 @@ TEST_F(JsonItems, ReturnValuesShowTheItemBeforeOrAfter) {
   EXPECT_EQ(Succeed("DeleteItem", Key() + R"(,"ReturnValues":"ALL_OLD")"),
             R"({"Attributes":{"n":{"N":"6"},"pk":{"S":"p"},"sk":{"S":"s"}}})");
   EXPECT_EQ(Fail("DeleteItem", Key() + R"(,"ReturnValues":"ALL_NEW")"),
-            ValidationBody("Return values set to invalid value: only NONE and ALL_OLD are allowed here"));
+            ValidationBody("ReturnValues can only be ALL_OLD or NONE",
+                           "Return values set to invalid value: only NONE and ALL_OLD are allowed here"));
 }
 
 // ConditionalCheckFailedException (ERR-04) can have the stored item (SEM-060).
@@ -131,7 +132,8 @@ TEST_F(JsonItems, WhatIsEmptyIsRefused) {
   EXPECT_EQ(Fail("GetItem", Key() + R"(,"ExpressionAttributeNames":{})"),
             ValidationBody("ExpressionAttributeNames can only be specified when using expressions"));
   EXPECT_EQ(Fail("DeleteItem", Key() + R"(,"ExpressionAttributeValues":{})"),
-            ValidationBody("ExpressionAttributeValues can only be specified when using expressions"));
+            ValidationBody("ExpressionAttributeValues can only be specified when using expressions: "
+                           "ConditionExpression is null"));
   EXPECT_EQ(
       Fail("DeleteItem",
            Key() + R"j(,"ConditionExpression":"attribute_exists(pk)","ExpressionAttributeNames":{},
@@ -151,7 +153,8 @@ TEST_F(JsonItems, ATableMayBeNamedByItsArn) {
 TEST_F(JsonItems, AMissingTableIsResourceNotFound) {
   EXPECT_EQ(json_.Fail("GetItem", R"({"TableName":"Missing",)" + Key() + "}"),
             R"({"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException",)"
-            R"("message":"Requested resource not found: Table: Missing not found"})");
+            R"("message":"Requested resource not found",)"
+            R"("Detail":"Requested resource not found: Table: Missing not found"})");
 }
 
 // A null member counts as missing; unknown members are ignored, as the service does.

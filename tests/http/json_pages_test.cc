@@ -133,13 +133,14 @@ TEST_F(JsonPages, ConsistentReadsOfGlobalIndexesAreRefused) {
 
 TEST_F(JsonPages, WhatStorageRefusesIsRefused) {
   EXPECT_EQ(FailQuery(R"(,"IndexName":"Missing")"),
-            ValidationBody("The table does not have the specified index: Missing (table Things)"));
+            ValidationBody("The table does not have the specified index: Missing",
+                           "The table does not have the specified index: Missing (table Things)"));
   EXPECT_EQ(FailQuery(R"(,"FilterExpression":"")"),
             ValidationBody("Invalid FilterExpression: The expression can not be empty;"));
   EXPECT_EQ(
       json_->Fail("Query", R"({"TableName":"Things"})"),
       ValidationBody("Either the KeyConditions or KeyConditionExpression parameter must be specified in the "
-                     "request"));
+                     "request."));
 }
 
 }  // namespace

@@ -34,12 +34,17 @@ TEST_F(JsonSeveralItems, ABatchIsWritten) {
 // A batch has Put and Delete requests only (SEM-045).
 TEST_F(JsonSeveralItems, AWriteOfABatchIsOnePutOrDelete) {
   EXPECT_EQ(json_.Fail("BatchWriteItem", R"({"RequestItems":{"Things":[{}]}})"),
-            ValidationBody("each write request must contain a PutRequest or a DeleteRequest"));
+            ValidationBody("Supplied AttributeValue is empty, must contain exactly one of the supported "
+                           "datatypes",
+                           "each write request must contain a PutRequest or a DeleteRequest"));
   EXPECT_EQ(
       json_.Fail("BatchWriteItem",
                  R"({"RequestItems":{"Things":[{"PutRequest":{"Item":{}},"DeleteRequest":{"Key":{}}}]}})"),
-      ValidationBody("Supplied WriteRequest has more than one request set: it must contain a PutRequest or a "
-                     "DeleteRequest, not both"));
+      ValidationBody(
+          "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the "
+          "supported datatypes",
+          "Supplied WriteRequest has more than one request set: it must contain a PutRequest or a "
+          "DeleteRequest, not both"));
 }
 
 // BatchGetItem (OP-19, SEM-043) refuses duplicate keys (SEM-044).
@@ -171,11 +176,13 @@ TEST_F(JsonSeveralItems, AKeyThatDoesNotFitCancelsATransaction) {
 // 1 to 100 actions (SEM-047); a malformed action is a ValidationException, not a cancellation (SEM-053).
 TEST_F(JsonSeveralItems, AnActionIsExactlyOne) {
   EXPECT_EQ(json_.Fail("TransactWriteItems", R"({"TransactItems":[{}]})"),
-            ValidationBody("each action of a transaction must be a Put, Update, Delete or ConditionCheck"));
+            ValidationBody("TransactItems can only contain one of Check, Put, Update or Delete",
+                           "each action of a transaction must be a Put, Update, Delete or ConditionCheck"));
   EXPECT_EQ(
       json_.Fail("TransactWriteItems", R"({"TransactItems":[{"Delete":)" + Named("a") +
                                            R"(,"Put":{"TableName":"Things","Item":)" + Key("a") + "}}]}"),
-      ValidationBody("TransactItems can only contain one of Check, Put, Update or Delete in each element"));
+      ValidationBody("TransactItems can only contain one of Check, Put, Update or Delete",
+                     "TransactItems can only contain one of Check, Put, Update or Delete in each element"));
 }
 
 // TransactGetItems (OP-22, SEM-056).

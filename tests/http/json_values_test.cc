@@ -126,70 +126,73 @@ struct AuthError {
 TEST_F(JsonValues, WhatIsNoValueIsRefusedInTheWordsOfTheService) {
   const std::string empty =
       "1 validation error detected: Supplied AttributeValue is empty, must contain exactly one of the "
-      "supported datatypes (attribute \\\"v\\\")";
+      "supported datatypes";
+  // What the message says beside the service's text.
+  const std::string here = " (attribute \\\"v\\\")";
   const std::string several =
       "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported "
       "datatypes";
-  const std::string invalid = "1 validation error detected: One or more parameter values were invalid: ";
+  const std::string base64 =
+      "Invalid Base64 character in a binary value; allowed are A-Z, a-z, 0-9, '+' and '/'";
+  const auto Counted = [&here](const std::string& text) {
+    return ValidationBody("1 validation error detected: " + text, text + here);
+  };
+  const auto Invalid = [&Counted](const std::string& text) {
+    return Counted("One or more parameter values were invalid: " + text);
+  };
   const std::vector<AuthError> rows = {
-      {R"({})", ValidationBody(empty)},
-      {R"(null)", ValidationBody(empty)},
-      {R"({"X":"a"})", ValidationBody(empty)},
-      {R"({"S":null})", ValidationBody(empty)},
-      {R"({"s":"a"})", ValidationBody(empty)},
-      {R"({"S":"a","N":"1"})",
-       ValidationBody("1 validation error detected: " + several + " (attribute \\\"v\\\")")},
-      {R"({"S":"a","S":"a"})",
-       ValidationBody("1 validation error detected: " + several + " (attribute \\\"v\\\")")},
+      {R"({})", ValidationBody(empty, empty.substr(empty.find("Supplied")) + here)},
+      {R"(null)", ValidationBody(empty, empty.substr(empty.find("Supplied")) + here)},
+      {R"({"X":"a"})", ValidationBody(empty, empty.substr(empty.find("Supplied")) + here)},
+      {R"({"S":null})", ValidationBody(empty, empty.substr(empty.find("Supplied")) + here)},
+      {R"({"s":"a"})", ValidationBody(empty, empty.substr(empty.find("Supplied")) + here)},
+      {R"({"S":"a","N":"1"})", ValidationBody("1 validation error detected: " + several, several + here)},
+      {R"({"S":"a","S":"a"})", ValidationBody("1 validation error detected: " + several, several + here)},
       {R"({"S":"a","X":"1"})", ValidationBody("1 validation error detected: " + several)},
-      {R"({"NULL":false})",
-       ValidationBody(invalid +
-                      "Null attribute value types must have the value of true (attribute \\\"v\\\")")},
-      {R"({"SS":[]})", ValidationBody(invalid + "A string set may not be empty (attribute \\\"v\\\")")},
-      {R"({"SS":[null]})", ValidationBody(invalid + "A string set may not have a null as a member")},
+      {R"({"NULL":false})", Invalid("Null attribute value types must have the value of true")},
+      {R"({"SS":[]})", Invalid("An string set  may not be empty")},
+      {R"({"NS":[]})", Invalid("An number set  may not be empty")},
+      {R"({"BS":[]})", Invalid("Binary sets should not be empty")},
+      {R"({"SS":[null]})", ValidationBody("1 validation error detected: One or more parameter values were "
+                                          "invalid: An string set may not have a null as a member")},
+      {R"({"SS":["b","a","b"]})", Invalid("Input collection [b, a, b] contains duplicates.")},
+      {R"({"BS":["AA==","AA=="]})", Invalid("Input collection [AA==, AA==]of type BS contains duplicates.")},
       {R"({"NS":["1","1.0"]})",
-       ValidationBody(invalid + "Input collection [1, 1] contains duplicates. (attribute \\\"v\\\")")},
-      {R"({"N":""})",
-       ValidationBody("1 validation error detected: The parameter cannot be converted to a numeric "
-                      "value (attribute \\\"v\\\")")},
-      {R"({"N":"NaN"})", ValidationBody("1 validation error detected: The parameter cannot be converted to a "
-                                        "numeric value: NaN (attribute \\\"v\\\")")},
+       ValidationBody("Input collection contains duplicates",
+                      "Input collection contains duplicates: 1 is there more than once" + here)},
+      {R"({"N":""})", Counted("The parameter cannot be converted to a numeric value")},
+      {R"({"N":"NaN"})", Counted("The parameter cannot be converted to a numeric value: NaN")},
       {R"({"N":"123456789012345678901234567890123456789"})",
-       ValidationBody("1 validation error detected: Attempting to store more than 38 significant digits in a "
-                      "Number (attribute \\\"v\\\")")},
-      {R"({"M":{"a":{"S":"x"},"a":{"S":"y"}}})",
-       ValidationBody(
-           "1 validation error detected: Duplicate attribute name: \\\"a\\\" (attribute \\\"v\\\")")},
-      {R"("a")", SerializationBody("Unexpected field type")},
-      {R"(["a"])", SerializationBody("Start of list found where not expected")},
+       Counted("Attempting to store more than 38 significant digits in a Number")},
+      {R"({"M":{"a":{"S":"x"},"a":{"S":"y"}}})", Counted("Duplicate attribute name: \\\"a\\\"")},
+      {R"("a")", SerializationBody("Unexpected value type in payload")},
+      {R"(["a"])", SerializationBody("Unrecognized collection type class "
+                                     "com.amazonaws.dynamodb.v20120810.AttributeValue")},
       {R"({"S":1})", SerializationBody("NUMBER_VALUE cannot be converted to String")},
       {R"({"N":1})", SerializationBody("NUMBER_VALUE cannot be converted to String")},
       {R"({"N":1.5})", SerializationBody("DECIMAL_VALUE cannot be converted to String")},
       {R"({"S":true})", SerializationBody("TRUE_VALUE cannot be converted to String")},
       {R"({"S":false})", SerializationBody("FALSE_VALUE cannot be converted to String")},
-      {R"({"S":["a"]})", SerializationBody("Start of list found where not expected")},
+      {R"({"S":["a"]})", SerializationBody("Unrecognized collection type class java.lang.String")},
       {R"({"S":{"S":"a"}})", SerializationBody("Start of structure or map found where not expected")},
-      {R"({"BOOL":"true"})", SerializationBody("STRING_VALUE cannot be converted to Boolean")},
+      {R"({"BOOL":"true"})", SerializationBody("Unexpected token received from parser")},
       {R"({"NULL":1})", SerializationBody("NUMBER_VALUE cannot be converted to Boolean")},
       {R"({"SS":"a"})", SerializationBody("Unexpected field type")},
       {R"({"SS":[1]})", SerializationBody("NUMBER_VALUE cannot be converted to String")},
       {R"({"NS":[1]})", SerializationBody("NUMBER_VALUE cannot be converted to String")},
       {R"({"L":{"S":"a"}})", SerializationBody("Start of structure or map found where not expected")},
-      {R"({"L":["a"]})", SerializationBody("Unexpected field type")},
-      {R"({"M":[]})", SerializationBody("Start of list found where not expected")},
-      {R"({"B":1})", SerializationBody("NUMBER_VALUE cannot be converted to Blob")},
+      {R"({"L":["a"]})", SerializationBody("Unexpected value type in payload")},
+      {R"({"M":[]})", SerializationBody("Unrecognized collection type java.util.Map<java.lang.String, "
+                                        "com.amazonaws.dynamodb.v20120810.AttributeValue>")},
+      {R"({"B":1})", SerializationBody("only base-64-encoded strings are convertible to bytes")},
+      {R"({"B":[]})", SerializationBody("Unrecognized collection type class java.nio.ByteBuffer")},
       {R"({"B":"AAA"})",
        SerializationBody("Base64 encoded length is expected a multiple of 4 bytes but found: 3")},
-      {R"({"B":"AA=A"})",
-       SerializationBody("Invalid Base64 character in a binary value; allowed are A-Z, a-z, 0-9, "
-                         "'+' and '/'")},
-      {R"({"B":"A==="})",
-       SerializationBody("Invalid Base64 character in a binary value; allowed are A-Z, a-z, 0-9, "
-                         "'+' and '/'")},
-      {R"({"B":"AA A"})",
-       SerializationBody("Invalid Base64 character in a binary value; allowed are A-Z, a-z, 0-9, "
-                         "'+' and '/'")},
-      {R"({"B":"AB=="})", SerializationBody("Invalid last non-pad Base64 character in a binary value")},
+      {R"({"B":"AA=A"})", SerializationBody("Invalid Base64 character: '='", base64)},
+      {R"({"B":"A==="})", SerializationBody("Invalid Base64 character: '='", base64)},
+      {R"({"B":"AA A"})", SerializationBody("Invalid Base64 character: ' '", base64)},
+      {R"({"B":"AB=="})", SerializationBody("Invalid last non-pad Base64 character dectected",
+                                            "Invalid last non-pad Base64 character in a binary value")},
       {R"({"BS":["AAA"]})",
        SerializationBody("Base64 encoded length is expected a multiple of 4 bytes but found: 3")},
   };
@@ -228,9 +231,8 @@ TEST_F(JsonValues, WhatIsNoJsonIsRefused) {
       "\"PutItem\"",
   };
   for (const std::string& body : bodies) {
-    EXPECT_TRUE(
-        json_->Fail("PutItem", body)
-            .starts_with(R"({"__type":"com.amazon.coral.service#SerializationException","message":")"))
+    EXPECT_TRUE(json_->Fail("PutItem", body)
+                    .starts_with(R"({"__type":"com.amazon.coral.service#SerializationException",)"))
         << body;
   }
 }

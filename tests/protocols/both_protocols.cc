@@ -52,7 +52,8 @@ Answer BothProtocols::Ask(const Request& request) {
   const Answer expected = ExpectedAnswer(method, request.body, reply);
   Answer answer = WithoutExtras(method, AskHttp(request.operation, request.body));
 
-  static const std::regex violations("[0-9]+ validation errors? detected: Value [^]*");
+  static const std::regex violations(
+      "[0-9]+ validation errors? detected: Value [^]*|The requestItems parameter is required for Batch[^]*");
   const bool bounds = std::regex_match(answer.message(), violations);
   switch (request.difference) {
     case Difference::kNone:

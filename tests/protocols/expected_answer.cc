@@ -4,10 +4,12 @@
 
 #include <map>
 #include <memory>
-#include <set>
 
+#include "daemon/http/api/errors.h"
 #include "itemdb/v1/data.pb.h"
 #include "itemdb/v1/tables.pb.h"
+#include "storage/base/service_text.h"
+#include "storage/base/status.h"
 #include "tests/support/error_details.h"
 
 namespace itemdb::protocols {
@@ -96,15 +98,7 @@ std::string CodeOf(const Json& reason) {
   return found == Codes().end() ? "" : found->second;
 }
 
-// In these operations messages about values begin with a count (SEM-115).
-bool CountsViolations(const std::string& operation, const std::string& rule) {
-  static const auto* operations = new std::set<std::string>{"PutItem", "UpdateItem", "DeleteItem"};
-  static const auto* rules =
-      new std::set<std::string>{"SEM-009", "SEM-010", "SEM-011", "SEM-015", "SEM-016", "SEM-017"};
-  return operations->count(operation) > 0 && rules->count(rule) > 0;
-}
-
-Answer ExpectedError(const Method& method, const e2e::RawReply& reply) {
+Answer ExpectedError(const Method& method, const Json& request, const e2e::RawReply& reply) {
   const ErrorDetails details = DetailsOf(reply.status);
   const auto found = Exceptions().find(details.reason);
   if (found == Exceptions().end()) {
@@ -112,10 +106,22 @@ Answer ExpectedError(const Method& method, const e2e::RawReply& reply) {
     return {};
   }
   EXPECT_EQ(reply.status.error_code(), found->second.code);
-  const bool counted = CountsViolations(method.operation, details.rule);
-  return {found->second.http_status,
-          {{"__type", found->second.type},
-           {"message", (counted ? "1 validation error detected: " : "") + reply.status.error_message()}}};
+  // The status in the daemon, of which gRPC sends all parts.
+  absl::Status status = storage::WithRule(
+      details.rule, storage::MakeError(static_cast<absl::StatusCode>(reply.status.error_code()),
+                                       details.reason, reply.status.error_message()));
+  if (details.service_text.has_value())
+    status = storage::WithServiceText(*details.service_text, std::move(status));
+  // The operations on tags name a table by its ARN, also over HTTP only.
+  if (details.reason == "RESOURCE_NOT_FOUND" && request.contains("ResourceArn")) {
+    status = storage::WithServiceText("Requested resource not found: ResourceArn: " +
+                                          request["ResourceArn"].get<std::string>() + " not found",
+                                      std::move(status));
+  }
+  const http::JsonReply expected = http::ErrorReply(status, method.operation);
+  Answer answer{static_cast<int>(expected.http_status), Json::parse(expected.body)};
+  EXPECT_EQ(answer.body["__type"], found->second.type);
+  return answer;
 }
 
 Answer ConditionFailed(const Json& failed) {
@@ -219,6 +225,8 @@ Json WithAlways(const Method& method, const Json& request, Json reply) {
     for (Json& response : reply["Responses"]) {
       if (!response.contains("Error")) continue;
       response["Error"]["Code"] = CodeOf(response["Error"]["Reason"]);
+      if (response["Error"]["Reason"] == "RESOURCE_NOT_FOUND")
+        response["Error"]["Message"] = "Requested resource not found";
       response["Error"].erase("Reason");
     }
   }
@@ -254,7 +262,7 @@ std::string EncodeRequest(const Method& method, Json request) {
 }
 
 Answer ExpectedAnswer(const Method& method, const Json& request, const e2e::RawReply& reply) {
-  if (!reply.status.ok()) return ExpectedError(method, reply);
+  if (!reply.status.ok()) return ExpectedError(method, request, reply);
   const std::unique_ptr<google::protobuf::Message> message(method.reply->New());
   EXPECT_TRUE(message->ParseFromString(reply.bytes));
   Json json = ToDynamoDbJson(*message);

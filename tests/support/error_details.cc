@@ -24,6 +24,8 @@ ErrorDetails DetailsOf(const grpc::Status& status) {
       details.domain = info.domain();
       const auto rule = info.metadata().find("rule");
       if (rule != info.metadata().end()) details.rule = rule->second;
+      const auto text = info.metadata().find("service_text");
+      if (text != info.metadata().end()) details.service_text = text->second;
     } else if (detail.UnpackTo(&retry)) {
       details.retry_after_ms = TimeUtil::DurationToMilliseconds(retry.retry_delay());
     }

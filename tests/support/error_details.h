@@ -4,6 +4,7 @@
 #include <grpcpp/support/status.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace itemdb {
@@ -15,6 +16,8 @@ struct ErrorDetails {
   std::string rule;
   // RetryInfo; 0 without one.
   int64_t retry_after_ms = 0;
+  // ErrorInfo again: DynamoDB's sentence, if the message is another.
+  std::optional<std::string> service_text = std::nullopt;
 };
 
 // All fields are empty if the binary details are no google.rpc.Status, or one whose code or message differs

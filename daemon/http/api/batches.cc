@@ -1,6 +1,7 @@
 #include "daemon/http/api/batches.h"
 
 #include "daemon/http/api/reply_parts.h"
+#include "storage/base/service_text.h"
 
 namespace itemdb::http::json {
 namespace {
@@ -83,10 +84,13 @@ absl::Status ReadWriteRequest(const JsonObject& object, wire::WriteRequest* requ
   std::optional<JsonElement> put = MemberOf(object, "PutRequest");
   std::optional<JsonElement> remove = MemberOf(object, "DeleteRequest");
   if (put.has_value() && remove.has_value()) {
-    return storage::ValidationError(
-        "SEM-045",
-        "Supplied WriteRequest has more than one request set: it must contain a PutRequest or a "
-        "DeleteRequest, not both");
+    return storage::WithServiceText(
+        "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported "
+        "datatypes",
+        storage::ValidationError(
+            "SEM-045",
+            "Supplied WriteRequest has more than one request set: it must contain a PutRequest or a "
+            "DeleteRequest, not both"));
   }
   if (put.has_value()) {
     ITEMDB_ASSIGN_OR_RETURN(*request->mutable_put_request()->mutable_item(), ItemOf(AsObject(*put), "Item"));

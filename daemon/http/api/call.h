@@ -23,9 +23,14 @@ struct JsonOperation;
 // The answer to one call. Send(), Fail() or Succeed() must be called exactly once.
 class JsonAnswer {
  public:
-  explicit JsonAnswer(absl::AnyInvocable<void(JsonReply) &&> done) : done_(std::move(done)) {}
+  // `operation`: the name of the operation, which lives as long as the program. `statuses` is borrowed.
+  JsonAnswer(std::string_view operation, ShownStatuses& statuses, absl::AnyInvocable<void(JsonReply) &&> done)
+      : operation_(operation), statuses_(&statuses), done_(std::move(done)) {}
 
   void set_log_fields(daemon::CallLogFields log_fields) { log_fields_ = std::move(log_fields); }
+  ShownStatuses& statuses() const { return *statuses_; }
+  // The first table of the request, as the request names it.
+  const std::string& table_name() const { return log_fields_.table_name; }
   // Log lines name this table instead of the first one of the request.
   void set_denied_table(std::string table_name) { log_fields_.table_name = std::move(table_name); }
 
@@ -33,12 +38,14 @@ class JsonAnswer {
     reply.log_fields = std::move(log_fields_);
     std::move(done_)(std::move(reply));
   }
-  void Fail(const absl::Status& status) && { std::move(*this).Send(ErrorReply(status)); }
+  void Fail(const absl::Status& status) && { std::move(*this).Send(ErrorReply(status, operation_)); }
   void Succeed(std::string body, int64_t items = -1) && {
     std::move(*this).Send({.body = std::move(body), .items = items});
   }
 
  private:
+  std::string_view operation_;
+  ShownStatuses* statuses_;
   daemon::CallLogFields log_fields_;
   absl::AnyInvocable<void(JsonReply) &&> done_;
 };

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/access/access_keys.h"
+#include "daemon/http/api/error_texts.h"
 #include "daemon/serving/serving_context.h"
 #include "storage/json/json_values.h"
 #include "storage/json/json_writer.h"
@@ -13,11 +14,12 @@ namespace itemdb::http {
 namespace {
 
 constexpr std::string_view kInternalCode = "InternalServerError";
+constexpr std::string_view kSerialization = "SerializationException";
 
 // The exceptions of ERR-01 to ERR-20. Only a bug can produce another reason; the answer is then 500.
 constexpr JsonException kExceptions[] = {
     {storage::kReasonValidation, 400, "ValidationException", "ValidationError"},
-    {storage::kReasonSerialization, 400, "SerializationException", "ValidationError"},
+    {storage::kReasonSerialization, 400, kSerialization, "ValidationError"},
     {storage::kReasonResourceNotFound, 400, "ResourceNotFoundException", "ResourceNotFound"},
     {storage::kReasonResourceInUse, 400, "ResourceInUseException", kInternalCode},
     {storage::kReasonLimitExceeded, 400, "LimitExceededException", "RequestLimitExceeded"},
@@ -91,10 +93,19 @@ bool IsSerializationError(const absl::Status& status) {
   return storage::ReasonOf(status) == storage::kReasonSerialization;
 }
 
-std::string BeginErrorBody(std::string_view exception, std::string_view message) {
+std::string BeginErrorBody(std::string_view exception, std::string_view message, std::string_view detail) {
   std::string body = "{\"__type\":\"";
-  body.append(PrefixOf(exception)).append(exception).append("\",\"message\":");
-  storage::AppendJsonString(message, &body);
+  body.append(PrefixOf(exception)).append(exception).append("\"");
+  // The service's framework spells this member so, and leaves it out if the body is not JSON.
+  const bool of_framework = exception == kSerialization;
+  if (!message.empty() || !of_framework) {
+    body.append(of_framework ? ",\"Message\":" : ",\"message\":");
+    storage::AppendJsonString(message, &body);
+  }
+  if (!detail.empty()) {
+    body.append(",\"Detail\":");
+    storage::AppendJsonString(detail, &body);
+  }
   return body;
 }
 
@@ -105,21 +116,16 @@ JsonReply ErrorReply(unsigned http_status, std::string_view exception, std::stri
           .reason = exception};
 }
 
-JsonReply ErrorReply(const absl::Status& status) {
+JsonReply ErrorReply(const absl::Status& status, std::string_view operation) {
   const JsonException& exception = ExceptionOf(storage::ReasonOf(status));
-  JsonReply reply = ErrorReply(exception.http_status, exception.name, storage::MessageOf(status));
-  reply.code = absl::StatusCodeToString(status.code());
-  reply.reason = exception.reason;
-  return reply;
-}
-
-absl::Status WithViolationCount(absl::Status status) {
-  // The rules of storage/values/canonical.h about attribute values.
-  constexpr std::string_view kRules[] = {"SEM-009", "SEM-010", "SEM-011", "SEM-015", "SEM-016", "SEM-017"};
-  if (storage::ReasonOf(status) != storage::kReasonValidation) return status;
-  const std::string rule = storage::RuleOf(status);
-  if (std::find(std::begin(kRules), std::end(kRules), rule) == std::end(kRules)) return status;
-  return storage::ValidationError(rule, "1 validation error detected: " + storage::MessageOf(status));
+  const std::string text = ServiceTextFor(status, operation);
+  std::string detail = storage::MessageOf(status);
+  // A text that ends with the message says all that the message does.
+  if (text.ends_with(detail) || text.starts_with(detail)) detail.clear();
+  return {.http_status = exception.http_status,
+          .body = BeginErrorBody(exception.name, text, detail) + "}",
+          .code = absl::StatusCodeToString(status.code()),
+          .reason = exception.reason};
 }
 
 }  // namespace itemdb::http

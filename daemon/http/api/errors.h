@@ -25,17 +25,17 @@ struct JsonException {
 // The exception for `reason`; InternalServerError for an unknown reason.
 const JsonException& ExceptionOf(std::string_view reason);
 
-// The reply for a status of storage.
-JsonReply ErrorReply(const absl::Status& status);
+// The reply for a status of storage to a request of `operation`, e.g. "PutItem" (error_texts.h). Its member
+// `Detail` has the message of the status if that says more than the service's text.
+JsonReply ErrorReply(const absl::Status& status, std::string_view operation = {});
 
 // The reply with `exception`, e.g. "SerializationException"; its prefix is added here.
 JsonReply ErrorReply(unsigned http_status, std::string_view exception, std::string_view message);
 
-// For PutItem, UpdateItem and DeleteItem: if `status` is about an invalid attribute value, its text gets the
-// prefix "1 validation error detected: " (SEM-115).
-absl::Status WithViolationCount(absl::Status status);
-
-// The beginning of an error body, including its message. The caller may add members, and closes it with '}'.
-std::string BeginErrorBody(std::string_view exception, std::string_view message);
+// The beginning of an error body, including its message and, unless it is empty, `detail`. A
+// SerializationException without a message has no such member. The caller may add members, and closes the
+// body with '}'.
+std::string BeginErrorBody(std::string_view exception, std::string_view message,
+                           std::string_view detail = {});
 
 }  // namespace itemdb::http

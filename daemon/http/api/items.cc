@@ -51,7 +51,7 @@ absl::StatusOr<wire::GetItemRequest> ReadGet(const JsonObject& object) {
 }
 
 void AnswerWrite(JsonAnswer answer, absl::StatusOr<wire::WriteItemReply> reply) {
-  if (!reply.ok()) return std::move(answer).Fail(WithViolationCount(reply.status()));
+  if (!reply.ok()) return std::move(answer).Fail(reply.status());
   if (reply->has_condition_failed())
     return std::move(answer).Send(ConditionFailedReply(reply->condition_failed()));
   std::string body;
@@ -68,14 +68,6 @@ void AnswerWrite(JsonAnswer answer, absl::StatusOr<wire::WriteItemReply> reply) 
   }
   writer.EndObject();
   std::move(answer).Succeed(std::move(body));
-}
-
-// As `kRead`, with the error texts of these operations (WithViolationCount).
-template <auto kRead>
-absl::StatusOr<wire::WriteItemRequest> Counted(const JsonObject& object) {
-  absl::StatusOr<wire::WriteItemRequest> request = kRead(object);
-  if (!request.ok()) return WithViolationCount(request.status());
-  return request;
 }
 
 void AnswerGet(JsonAnswer answer, absl::StatusOr<wire::GetItemReply> reply) {
@@ -97,15 +89,13 @@ void AnswerGet(JsonAnswer answer, absl::StatusOr<wire::GetItemReply> reply) {
 }  // namespace
 
 void PutItem(JsonCall call) {
-  HandleOperation<Counted<ReadPut>, CallDatabase<&storage::Database::PutItem, AnswerWrite>>(std::move(call));
+  HandleOperation<ReadPut, CallDatabase<&storage::Database::PutItem, AnswerWrite>>(std::move(call));
 }
 void UpdateItem(JsonCall call) {
-  HandleOperation<Counted<ReadUpdate>, CallDatabase<&storage::Database::UpdateItem, AnswerWrite>>(
-      std::move(call));
+  HandleOperation<ReadUpdate, CallDatabase<&storage::Database::UpdateItem, AnswerWrite>>(std::move(call));
 }
 void DeleteItem(JsonCall call) {
-  HandleOperation<Counted<ReadDelete>, CallDatabase<&storage::Database::DeleteItem, AnswerWrite>>(
-      std::move(call));
+  HandleOperation<ReadDelete, CallDatabase<&storage::Database::DeleteItem, AnswerWrite>>(std::move(call));
 }
 void GetItem(JsonCall call) {
   HandleOperation<ReadGet, CallDatabase<&storage::Database::GetItem, AnswerGet>>(std::move(call));

@@ -4,19 +4,22 @@
 
 #include "daemon/http/api/operations.h"
 #include "daemon/http/api/request_check.h"
+#include "daemon/http/api/shown_statuses.h"
 
 namespace itemdb::http {
 
-JsonApi::JsonApi(storage::Database& database, daemon::CallMemory& memory, std::string address)
+JsonApi::JsonApi(storage::Database& database, daemon::CallMemory& memory, std::string address,
+                 std::chrono::milliseconds status_delay)
     : database_(database),
       parser_memory_(std::make_unique<ParserMemory>(memory)),
-      address_(std::move(address)) {}
+      address_(std::move(address)),
+      statuses_(std::make_unique<ShownStatuses>(status_delay)) {}
 
 JsonApi::~JsonApi() = default;
 
 void JsonApi::Answer(const JsonOperation& operation, std::string body, daemon::Caller caller,
                      storage::CancellationPtr cancellation, absl::AnyInvocable<void(JsonReply) &&> done) {
-  JsonAnswer answer(std::move(done));
+  JsonAnswer answer(NameOf(operation), *statuses_, std::move(done));
   absl::StatusOr<std::unique_ptr<JsonDocument>> document =
       JsonDocument::Parse(std::move(body), *parser_memory_);
   if (!document.ok()) return std::move(answer).Fail(document.status());

@@ -3,6 +3,7 @@
 // Thread-safe. No function waits for the disk.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,6 +23,7 @@ inline constexpr size_t kJsonPadding = 64;
 
 struct JsonOperation;
 class ParserMemory;
+class ShownStatuses;
 
 // The operation that the header X-Amz-Target names, e.g. "DynamoDB_20120810.PutItem"; null for an unknown
 // name (OP-64: UnknownOperationException).
@@ -53,8 +55,10 @@ struct JsonReply {
 class JsonApi {
  public:
   // The parsers of long requests are counted in `memory`. `address`, "HOST:PORT", is the reply of
-  // DescribeEndpoints (OP-07). `database` and `memory` are borrowed.
-  JsonApi(storage::Database& database, daemon::CallMemory& memory, std::string address);
+  // DescribeEndpoints (OP-07). `status_delay`: how long CREATING, UPDATING and ENABLING are shown
+  // (shown_statuses.h). `database` and `memory` are borrowed.
+  JsonApi(storage::Database& database, daemon::CallMemory& memory, std::string address,
+          std::chrono::milliseconds status_delay = std::chrono::milliseconds(0));
   // All calls must have been answered.
   ~JsonApi();
   JsonApi(const JsonApi&) = delete;
@@ -71,6 +75,7 @@ class JsonApi {
   storage::Database& database_;
   const std::unique_ptr<ParserMemory> parser_memory_;
   const std::string address_;
+  const std::unique_ptr<ShownStatuses> statuses_;
 };
 
 }  // namespace itemdb::http

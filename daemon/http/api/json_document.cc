@@ -4,6 +4,7 @@
 #include "daemon/http/api/errors.h"
 #include "daemon/http/api/json_api.h"
 #include "daemon/http/api/request_check.h"
+#include "storage/base/service_text.h"
 #include "storage/json/json_values.h"
 
 namespace itemdb::http {
@@ -56,8 +57,9 @@ absl::Status JsonDocument::Parse() {
   simdjson::error_code error =
       parser->parse(body_.data(), body_.size(), /*realloc_if_needed=*/false).get(element);
   if (error != simdjson::SUCCESS)
-    return storage::SerializationError(
-        absl::StrCat("The request is not JSON: ", simdjson::error_message(error)));
+    // The service says nothing.
+    return storage::WithServiceText("", storage::SerializationError(absl::StrCat(
+                                            "The request is not JSON: ", simdjson::error_message(error))));
   if (element.get(root_) != simdjson::SUCCESS) return storage::WrongJsonType(element, "Structure");
   return absl::OkStatus();
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -20,7 +21,7 @@ using simdjson::dom::element_type;
 
 // At most so many violations of one request are reported, and so many bytes of one value are shown.
 constexpr size_t kMaxViolations = 10;
-constexpr size_t kMaxShownBytes = 256;
+constexpr size_t kMaxShownBytes = 4'096;
 
 constexpr std::string_view kNamePattern = "[a-zA-Z0-9_.-]+";
 
@@ -49,15 +50,20 @@ struct Place {
   size_t position = 0;
 };
 
+// "attributeName" for "AttributeName".
+std::string MemberName(std::string_view name) {
+  std::string shown(name);
+  if (!shown.empty()) shown[0] = absl::ascii_tolower(static_cast<unsigned char>(shown[0]));
+  return shown;
+}
+
 // "keySchema.1.member.attributeName".
 std::string Show(const Place& place) {
   std::string text =
       place.parent != nullptr && place.parent->parent != nullptr ? Show(*place.parent) + "." : "";
   if (place.position > 0) return absl::StrCat(text, place.position, ".member");
   if (!place.is_member) return absl::StrCat(text, Shortened(place.name), ".member");
-  std::string name(place.name);
-  name[0] = absl::ascii_tolower(static_cast<unsigned char>(name[0]));
-  return text + name;
+  return text + MemberName(place.name);
 }
 
 size_t CharactersOf(std::string_view text) {
@@ -71,30 +77,54 @@ bool IsName(std::string_view text) {
   });
 }
 
-// Appends the beginning of `value`'s JSON, at least kMaxShownBytes of a long one. Quoted() cuts the rest.
-void AppendBeginning(const element& value, std::string* out) {
+void AppendBeginning(const element& value, const Shape* shape, std::string* out);
+
+// "KeySchemaElement(attributeName=pk, keyType=HASH)".
+void AppendStructure(const simdjson::dom::object& object, const Shape& shape, std::string* out) {
+  out->append(shape.type).push_back('(');
+  for (const ShapeMember& member : shape.members) {
+    if (out->size() > kMaxShownBytes) return;
+    if (&member != shape.members.data()) out->append(", ");
+    out->append(MemberName(member.name)).push_back('=');
+    element value;
+    if (object.at_key(member.name).get(value) != simdjson::SUCCESS) {
+      out->append("null");
+    } else {
+      AppendBeginning(value, member.shape, out);
+    }
+  }
+  out->push_back(')');
+}
+
+// Appends the beginning of `value` as the service's framework, which is written in Java, shows it: at least
+// kMaxShownBytes of a long value. Quoted() cuts the rest. `shape` may be null.
+void AppendBeginning(const element& value, const Shape* shape, std::string* out) {
   if (out->size() > kMaxShownBytes) return;
   if (value.is_string()) {
     const auto text = As<std::string_view>(value);
-    return storage::AppendJsonString(text.substr(0, CharacterBefore(text, kMaxShownBytes + 1)), out);
+    out->append(text.substr(0, CharacterBefore(text, kMaxShownBytes + 1)));
+    return;
   }
+  const Shape* inner = shape != nullptr ? shape->element : nullptr;
   if (value.is_array()) {
     out->push_back('[');
+    bool first = true;
     for (element one : AsArray(value)) {
       if (out->size() > kMaxShownBytes) return;
-      if (out->back() != '[') out->push_back(',');
-      AppendBeginning(one, out);
+      if (!std::exchange(first, false)) out->append(", ");
+      AppendBeginning(one, inner, out);
     }
     return out->push_back(']');
   }
   if (value.is_object()) {
+    if (shape != nullptr && !shape->type.empty()) return AppendStructure(AsObject(value), *shape, out);
     out->push_back('{');
+    bool first = true;
     for (auto [name, one] : AsObject(value)) {
       if (out->size() > kMaxShownBytes) return;
-      if (out->back() != '{') out->push_back(',');
-      storage::AppendJsonString(name.substr(0, CharacterBefore(name, kMaxShownBytes + 1)), out);
-      out->push_back(':');
-      AppendBeginning(one, out);
+      if (!std::exchange(first, false)) out->append(", ");
+      out->append(name.substr(0, CharacterBefore(name, kMaxShownBytes + 1))).push_back('=');
+      AppendBeginning(one, inner, out);
     }
     return out->push_back('}');
   }
@@ -127,6 +157,7 @@ class Checker {
   void TableName(std::string_view text, const Place& place);
   bool Number(const Shape& shape, const element& value, const Place& place);
   void Entries(const Shape& shape, size_t count, const element& value, const Place& place);
+  void MapEntries(const Shape& shape, const element& map, const Place& place);
 
   bool Fail(absl::Status error) {
     error_ = std::move(error);
@@ -134,9 +165,12 @@ class Checker {
   }
   // `shown` is the value in quotes, or null.
   void Violation(const std::string& shown, const Place& place, const std::string& constraint) {
+    Violation(absl::StrCat("Value ", shown, " at '", Show(place), "'"),
+              absl::StrCat("Member must ", constraint));
+  }
+  void Violation(const std::string& where, const std::string& constraint) {
     if (violations_.size() == kMaxViolations) return;
-    violations_.push_back(absl::StrCat("Value ", shown, " at '", Show(place),
-                                       "' failed to satisfy constraint: Member must ", constraint));
+    violations_.push_back(absl::StrCat(where, " failed to satisfy constraint: ", constraint));
   }
   void Length(const Shape& shape, size_t length, std::string_view shown, const Place& place) {
     if (static_cast<int64_t>(length) < shape.min)
@@ -168,7 +202,12 @@ bool Checker::Value(const Shape& shape, const element& value, const Place& place
       if (!value.is_array()) return Fail(storage::WrongJsonType(value, "List"));
       return List(shape, value, place);
     case ShapeKind::kMap:
-      if (!value.is_object()) return Fail(storage::WrongJsonType(value, "Map"));
+      if (!value.is_object()) {
+        const ShapeKind inner = shape.element->kind;
+        return Fail(storage::WrongJsonType(value, inner == ShapeKind::kAttributeValue ? "Map"
+                                                  : inner == ShapeKind::kString       ? "NameMap"
+                                                                                      : "OtherMap"));
+      }
       return Map(shape, value, place);
     case ShapeKind::kStructure:
       if (!value.is_object()) return Fail(storage::WrongJsonType(value, "Structure"));
@@ -243,11 +282,54 @@ bool Checker::Map(const Shape& shape, const element& map, const Place& place) {
     Place here{.parent = &place, .name = name};
     if (value.is_null())
       return Fail(storage::SerializationError(absl::StrCat("The value of ", Quoted(name), " is null")));
-    if (shape.key != nullptr) Text(*shape.key, name, here);
     if (!Value(*shape.element, value, here)) return false;
   }
+  if (count == 0 && !shape.if_empty.empty()) return Fail(storage::ValidationError("SEM-115", shape.if_empty));
+  MapEntries(shape, map, place);
   Entries(shape, count, map, place);
   return true;
+}
+
+// "[Member must have length less than or equal to 25, Member must have length greater than or equal to 1]".
+std::string LengthConstraints(int64_t min, int64_t max, std::string_view pattern = {}) {
+  std::string text = absl::StrCat("[Member must have length less than or equal to ", max,
+                                  ", Member must have length greater than or equal to ", min);
+  if (!pattern.empty())
+    absl::StrAppend(&text, ", Member must satisfy regular expression pattern: ", std::string(pattern));
+  return text + "]";
+}
+
+// The bounds of the keys of a map, and of lists that are its values, are violated by the map as a whole.
+void Checker::MapEntries(const Shape& shape, const element& map, const Place& place) {
+  std::string key_constraint, value_constraint;
+  for (auto [name, value] : AsObject(map)) {
+    if (shape.key != nullptr && key_constraint.empty()) {
+      Checker key(/*values=*/false);
+      key.Text(*shape.key, name, place);
+      if (!key.Violations().ok()) {
+        key_constraint =
+            name.empty() || name.starts_with("arn:")
+                ? LengthConstraints(1, storage::kMaxTableArnBytes)
+                : LengthConstraints(storage::kMinTableNameBytes, storage::kMaxTableNameBytes, kNamePattern);
+      }
+    }
+    if (shape.element->kind == ShapeKind::kList && value.is_array()) {
+      size_t count = 0;
+      for (element one : AsArray(value)) {
+        (void)one;
+        ++count;
+      }
+      if (static_cast<int64_t>(count) < shape.element->min ||
+          static_cast<int64_t>(count) > shape.element->max)
+        value_constraint = LengthConstraints(shape.element->min, shape.element->max);
+    }
+  }
+  if (key_constraint.empty() && value_constraint.empty()) return;
+  std::string shown;
+  AppendBeginning(map, &shape, &shown);
+  const std::string where = absl::StrCat("Value ", Quoted(shown), " at '", Show(place), "'");
+  if (!key_constraint.empty()) Violation(where, "Map keys must satisfy constraint: " + key_constraint);
+  if (!value_constraint.empty()) Violation(where, "Map value must satisfy constraint: " + value_constraint);
 }
 
 void Checker::Text(const Shape& shape, std::string_view text, const Place& place) {
@@ -276,7 +358,8 @@ void Checker::TableName(std::string_view text, const Place& place) {
                         .min = storage::kMinTableNameBytes,
                         .max = storage::kMaxTableNameBytes,
                         .pattern = kNamePattern};
-  Text(text.starts_with("arn:") ? kArn : kName, text, place);
+  // An empty name violates only what names and ARNs have in common.
+  Text(text.empty() || text.starts_with("arn:") ? kArn : kName, text, place);
 }
 
 bool Checker::Number(const Shape& shape, const element& value, const Place& place) {
@@ -298,8 +381,18 @@ bool Checker::Number(const Shape& shape, const element& value, const Place& plac
 
 void Checker::Entries(const Shape& shape, size_t count, const element& value, const Place& place) {
   if (static_cast<int64_t>(count) >= shape.min && static_cast<int64_t>(count) <= shape.max) return;
+  // MapEntries() reports the lists of a map.
+  if (place.parent != nullptr && !place.is_member && place.position == 0) return;
+  if (shape.is_not_shown) {
+    const std::string bound = static_cast<int64_t>(count) < shape.min
+                                  ? absl::StrCat("greater than or equal to ", shape.min)
+                                  : absl::StrCat("less than or equal to ", shape.max);
+    return Violation(
+        absl::StrCat("Value at 'RequestItems.", std::string(place.parent->name), ".member.Keys'"),
+        "Member must have length " + bound);
+  }
   std::string shown;
-  AppendBeginning(value, &shown);
+  AppendBeginning(value, &shape, &shown);
   Length(shape, count, shown, place);
 }
 

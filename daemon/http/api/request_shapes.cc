@@ -15,8 +15,8 @@ constexpr int64_t kMaxDefinitions = 1'000;
 // expressions, and a placeholder with its separator takes at least three bytes.
 constexpr int64_t kMaxPlaceholders = 3 * storage::kMaxExpressionBytes / 3;
 
-constexpr Shape Structure(std::span<const ShapeMember> members) {
-  return {.kind = ShapeKind::kStructure, .members = members};
+constexpr Shape Structure(std::span<const ShapeMember> members, std::string_view type = {}) {
+  return {.kind = ShapeKind::kStructure, .members = members, .type = type};
 }
 constexpr Shape OneOf(std::span<const std::string_view> values) {
   return {.kind = ShapeKind::kString, .values = values};
@@ -29,7 +29,8 @@ constexpr Shape Text(int64_t min, int64_t max) {
 }
 
 constexpr Shape kKeySchemaAttributeName = Text(1, 255);
-constexpr std::string_view kScalarAttributeTypeValues[] = {"S", "N", "B"};
+// The values of enumerations are in the order in which the service lists them.
+constexpr std::string_view kScalarAttributeTypeValues[] = {"B", "N", "S"};
 constexpr Shape kScalarAttributeType = OneOf(kScalarAttributeTypeValues);
 constexpr ShapeMember kAttributeDefinitionMembers[] = {{"AttributeName", &kKeySchemaAttributeName, true},
                                                        {"AttributeType", &kScalarAttributeType, true}};
@@ -43,15 +44,17 @@ constexpr std::string_view kKeyTypeValues[] = {"HASH", "RANGE"};
 constexpr Shape kKeyType = OneOf(kKeyTypeValues);
 constexpr ShapeMember kKeySchemaElementMembers[] = {{"AttributeName", &kKeySchemaAttributeName, true},
                                                     {"KeyType", &kKeyType, true}};
-constexpr Shape kKeySchemaElement = Structure(kKeySchemaElementMembers);
+constexpr Shape kKeySchemaElement = Structure(kKeySchemaElementMembers, "KeySchemaElement");
 constexpr Shape kKeySchema = ListOf(&kKeySchemaElement, 1, kMaxDefinitions);
+// A table has at most one HASH and one RANGE attribute; a global index may have several.
+constexpr Shape kTableKeySchema = ListOf(&kKeySchemaElement, 1, 2);
 constexpr Shape kAnyLong{.kind = ShapeKind::kLong};
 constexpr ShapeMember kOnDemandThroughputMembers[] = {{"MaxReadRequestUnits", &kAnyLong},
                                                       {"MaxWriteRequestUnits", &kAnyLong}};
 constexpr Shape kOnDemandThroughput = Structure(kOnDemandThroughputMembers);
 constexpr Shape kNonKeyAttributeName = Text(1, 255);
 constexpr Shape kNonKeyAttributeNameList = ListOf(&kNonKeyAttributeName, 1, 20);
-constexpr std::string_view kProjectionTypeValues[] = {"ALL", "KEYS_ONLY", "INCLUDE"};
+constexpr std::string_view kProjectionTypeValues[] = {"ALL", "INCLUDE", "KEYS_ONLY"};
 constexpr Shape kProjectionType = OneOf(kProjectionTypeValues);
 constexpr ShapeMember kProjectionMembers[] = {{"NonKeyAttributes", &kNonKeyAttributeNameList},
                                               {"ProjectionType", &kProjectionType}};
@@ -122,13 +125,13 @@ constexpr Shape kTagValueString = Text(0, 256);
 constexpr ShapeMember kTagMembers[] = {{"Key", &kTagKeyString, true}, {"Value", &kTagValueString, true}};
 constexpr Shape kTag = Structure(kTagMembers);
 constexpr Shape kTagList = ListOf(&kTag, 0, kMaxDefinitions);
-constexpr ShapeMember kCreateTableInputMembers[] = {{"AttributeDefinitions", &kAttributeDefinitions},
+constexpr ShapeMember kCreateTableInputMembers[] = {{"AttributeDefinitions", &kAttributeDefinitions, true},
                                                     {"BillingMode", &kBillingMode},
                                                     {"DeletionProtectionEnabled", &kAnyBoolean},
                                                     {"GlobalSecondaryIndexes", &kGlobalSecondaryIndexList},
                                                     {"GlobalTableSettingsReplicationMode", &kReplication},
                                                     {"GlobalTableSourceArn", &kReplication},
-                                                    {"KeySchema", &kKeySchema},
+                                                    {"KeySchema", &kTableKeySchema, true},
                                                     {"LocalSecondaryIndexes", &kLocalSecondaryIndexList},
                                                     {"OnDemandThroughput", &kOnDemandThroughput},
                                                     {"ProvisionedThroughput", &kProvisionedThroughput},
@@ -193,15 +196,14 @@ constexpr ShapeMember kUntagResourceInputMembers[] = {{"ResourceArn", &kResource
                                                       {"TagKeys", &kTagKeyList, true}};
 constexpr ShapeMember kListTagsOfResourceInputMembers[] = {{"NextToken", &kAnyString},
                                                            {"ResourceArn", &kResourceArnString, true}};
-// No greatest length: storage bounds the bytes of the name.
-constexpr Shape kTimeToLiveAttributeName{.kind = ShapeKind::kString, .min = 1};
+constexpr Shape kTimeToLiveAttributeName = Text(1, 255);
 constexpr ShapeMember kTimeToLiveSpecificationMembers[] = {{"AttributeName", &kTimeToLiveAttributeName, true},
                                                            {"Enabled", &kAnyBoolean, true}};
 constexpr Shape kTimeToLiveSpecification = Structure(kTimeToLiveSpecificationMembers);
 constexpr ShapeMember kUpdateTimeToLiveInputMembers[] = {
     {"TableName", &kTableArn, true}, {"TimeToLiveSpecification", &kTimeToLiveSpecification, true}};
 constexpr ShapeMember kDescribeTimeToLiveInputMembers[] = {{"TableName", &kTableArn, true}};
-constexpr std::string_view kConditionalOperatorValues[] = {"AND", "OR"};
+constexpr std::string_view kConditionalOperatorValues[] = {"OR", "AND"};
 constexpr Shape kConditionalOperator = OneOf(kConditionalOperatorValues);
 constexpr Shape kAttributeValue{.kind = ShapeKind::kAttributeValue};
 constexpr Shape kAttributeValueList = ListOf(&kAttributeValue, 0, storage::kMaxLegacyValues);
@@ -225,7 +227,7 @@ constexpr std::string_view kReturnConsumedCapacityValues[] = {"INDEXES", "TOTAL"
 constexpr Shape kReturnConsumedCapacity = OneOf(kReturnConsumedCapacityValues);
 constexpr std::string_view kReturnItemCollectionMetricsValues[] = {"SIZE", "NONE"};
 constexpr Shape kReturnItemCollectionMetrics = OneOf(kReturnItemCollectionMetricsValues);
-constexpr std::string_view kReturnValueValues[] = {"NONE", "ALL_OLD", "UPDATED_OLD", "ALL_NEW",
+constexpr std::string_view kReturnValueValues[] = {"ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE",
                                                    "UPDATED_NEW"};
 constexpr Shape kReturnValue = OneOf(kReturnValueValues);
 constexpr std::string_view kReturnValuesOnConditionCheckFailureValues[] = {"ALL_OLD", "NONE"};
@@ -291,8 +293,8 @@ constexpr Shape kKeyConditions{
 constexpr Shape kPositiveIntegerObject{.kind = ShapeKind::kInteger, .min = 1};
 constexpr Shape kFilterConditionMap{
     .kind = ShapeKind::kMap, .max = storage::kMaxLegacyConditions, .element = &kCondition};
-constexpr std::string_view kSelectValues[] = {"ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES",
-                                              "SPECIFIC_ATTRIBUTES", "COUNT"};
+constexpr std::string_view kSelectValues[] = {"SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES",
+                                              "ALL_PROJECTED_ATTRIBUTES"};
 constexpr Shape kSelect = OneOf(kSelectValues);
 constexpr ShapeMember kQueryInputMembers[] = {{"AttributesToGet", &kAttributeNameList},
                                               {"ConditionalOperator", &kConditionalOperator},
@@ -342,7 +344,8 @@ constexpr ShapeMember kScanInputMembers[] = {{"AttributesToGet", &kAttributeName
                                              {"Select", &kSelect},
                                              {"TableName", &kTableArn, true},
                                              {"TotalSegments", &kScanTotalSegments}};
-constexpr Shape kKeyList = ListOf(&kAttributeMap, 1, 100);
+constexpr Shape kKeyList{
+    .kind = ShapeKind::kList, .min = 1, .max = 100, .element = &kAttributeMap, .is_not_shown = true};
 constexpr ShapeMember kKeysAndAttributesMembers[] = {
     {"AttributesToGet", &kAttributeNameList},
     {"ConsistentRead", &kAnyBoolean},
@@ -350,8 +353,12 @@ constexpr ShapeMember kKeysAndAttributesMembers[] = {
     {"Keys", &kKeyList, true},
     {"ProjectionExpression", &kAnyString}};
 constexpr Shape kKeysAndAttributes = Structure(kKeysAndAttributesMembers);
-constexpr Shape kBatchGetRequestMap{
-    .kind = ShapeKind::kMap, .min = 1, .max = 100, .key = &kTableArn, .element = &kKeysAndAttributes};
+constexpr Shape kBatchGetRequestMap{.kind = ShapeKind::kMap,
+                                    .min = 1,
+                                    .max = 100,
+                                    .key = &kTableArn,
+                                    .element = &kKeysAndAttributes,
+                                    .if_empty = "The requestItems parameter is required for BatchGetItem"};
 constexpr ShapeMember kBatchGetItemInputMembers[] = {{"RequestItems", &kBatchGetRequestMap, true},
                                                      {"ReturnConsumedCapacity", &kReturnConsumedCapacity}};
 constexpr ShapeMember kDeleteRequestMembers[] = {{"Key", &kAttributeMap, true}};
@@ -360,10 +367,15 @@ constexpr ShapeMember kPutRequestMembers[] = {{"Item", &kAttributeMap, true}};
 constexpr Shape kPutRequest = Structure(kPutRequestMembers);
 constexpr ShapeMember kWriteRequestMembers[] = {{"DeleteRequest", &kDeleteRequest},
                                                 {"PutRequest", &kPutRequest}};
-constexpr Shape kWriteRequest = Structure(kWriteRequestMembers);
+constexpr Shape kWriteRequest = Structure(kWriteRequestMembers, "WriteRequest");
 constexpr Shape kWriteRequests = ListOf(&kWriteRequest, 1, 25);
 constexpr Shape kBatchWriteItemRequestMap{
-    .kind = ShapeKind::kMap, .min = 1, .max = 25, .key = &kTableArn, .element = &kWriteRequests};
+    .kind = ShapeKind::kMap,
+    .min = 1,
+    .max = 25,
+    .key = &kTableArn,
+    .element = &kWriteRequests,
+    .if_empty = "The requestItems parameter is required for BatchWriteItem"};
 constexpr ShapeMember kBatchWriteItemInputMembers[] = {
     {"RequestItems", &kBatchWriteItemRequestMap, true},
     {"ReturnConsumedCapacity", &kReturnConsumedCapacity},

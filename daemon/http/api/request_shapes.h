@@ -51,6 +51,14 @@ struct Shape {
   const Shape* key = nullptr;
   // The shape of the elements of a list or of the values of a map.
   const Shape* element = nullptr;
+  // kStructure: the name of the structure in the service's API, with which violations show it; empty: shown
+  // as a map.
+  std::string_view type = {};
+  // kList: violations of the list's bounds do not show the list, and name it as the request does:
+  // 'RequestItems.TABLE.member.Keys'.
+  bool is_not_shown = false;
+  // kMap: the error for a map without entries; empty: a violation of the bounds.
+  std::string_view if_empty = {};
   // kUnsupported: the end of the message "MEMBER is not supported: ".
   std::string_view why = {};
 };

@@ -1,5 +1,6 @@
 #include "daemon/http/api/statements.h"
 
+#include "daemon/http/api/error_texts.h"
 #include "daemon/http/api/outcomes.h"
 #include "daemon/http/api/reply_parts.h"
 
@@ -67,13 +68,19 @@ absl::StatusOr<wire::BatchExecuteStatementRequest> ReadBatch(const JsonObject& o
   return request;
 }
 
+// The text of an error of one statement: that of the same error of a whole request.
+std::string TextOfStatement(const wire::StatementError& error) {
+  if (error.reason() != storage::kReasonResourceNotFound) return error.message();
+  return ServiceTextFor(storage::NotFoundError(error.message()), "BatchExecuteStatement");
+}
+
 void WriteBatch(const wire::BatchExecuteStatementReply& reply, storage::JsonWriter* writer) {
   writer->Name("Responses").BeginArray();
   for (const auto& response : reply.responses()) {
     writer->BeginObject();
     if (response.has_error()) {
       writer->Name("Error").BeginObject().Name("Code").String(ExceptionOf(response.error().reason()).code);
-      writer->Name("Message").String(response.error().message());
+      writer->Name("Message").String(TextOfStatement(response.error()));
       if (response.error().has_item()) writer->Name("Item").Item(response.error().item());
       writer->EndObject();
     }

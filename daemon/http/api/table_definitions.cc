@@ -151,11 +151,21 @@ absl::Status ReadSettings(const JsonObject& object, Request* request) {
   return stream;
 }
 
+// A list of indexes may be left out, but not be empty (SEM-067). In a message for storage both are the same.
+absl::Status CheckNotEmpty(const JsonObject& object, std::string_view name) {
+  const std::optional<JsonElement> list = MemberOf(object, name);
+  if (!list.has_value() || AsArray(*list).size() > 0) return absl::OkStatus();
+  return storage::ValidationError(
+      "SEM-067", "One or more parameter values were invalid: List of " + std::string(name) + " is empty");
+}
+
 }  // namespace
 
 absl::StatusOr<v1::CreateTableRequest> ReadCreateTable(const JsonObject& object) {
   v1::CreateTableRequest request;
   ITEMDB_RETURN_IF_ERROR(ReadSettings(object, &request));
+  ITEMDB_RETURN_IF_ERROR(CheckNotEmpty(object, "GlobalSecondaryIndexes"));
+  ITEMDB_RETURN_IF_ERROR(CheckNotEmpty(object, "LocalSecondaryIndexes"));
   ReadAttributeDefinitions(object, request.mutable_attribute_definitions());
   ReadKeySchema(object, request.mutable_key_schema());
   ForEachObject(object, "GlobalSecondaryIndexes", [&](const JsonObject& given) {
@@ -174,6 +184,17 @@ absl::StatusOr<v1::CreateTableRequest> ReadCreateTable(const JsonObject& object)
 absl::StatusOr<v1::UpdateTableRequest> ReadUpdateTable(const JsonObject& object) {
   v1::UpdateTableRequest request;
   ITEMDB_RETURN_IF_ERROR(ReadSettings(object, &request));
+  absl::Status updates;
+  ForEachObject(object, "GlobalSecondaryIndexUpdates", [&](const JsonObject& given) {
+    const int actions =
+        int{HasMember(given, "Create")} + int{HasMember(given, "Delete")} + int{HasMember(given, "Update")};
+    if (actions <= 1) return;
+    updates = storage::ValidationError(
+        "SEM-095",
+        "One or more parameter values were invalid: Only one global secondary index action is allowed per "
+        "GlobalSecondaryIndexUpdate object");
+  });
+  ITEMDB_RETURN_IF_ERROR(updates);
   if (HasMember(object, "DeletionProtectionEnabled"))
     request.set_deletion_protection_enabled(FlagOf(object, "DeletionProtectionEnabled"));
   ReadAttributeDefinitions(object, request.mutable_attribute_definitions());
@@ -198,6 +219,12 @@ absl::StatusOr<v1::UpdateTableRequest> ReadUpdateTable(const JsonObject& object)
       request.add_vector_index_deletions(std::string(TextOf(index, "IndexName")));
     });
   });
+  // Alone an empty list is no change, which storage refuses.
+  v1::UpdateTableRequest changes = request;
+  changes.clear_table_name();
+  changes.clear_attribute_definitions();
+  if (changes.ByteSizeLong() > 0)
+    ITEMDB_RETURN_IF_ERROR(CheckNotEmpty(object, "GlobalSecondaryIndexUpdates"));
   return request;
 }
 

@@ -1,7 +1,9 @@
 #include "daemon/http/api/tables.h"
 
 #include "absl/strings/str_cat.h"
+#include "daemon/http/api/shown_statuses.h"
 #include "daemon/http/api/table_definitions.h"
+#include "storage/base/service_text.h"
 
 namespace itemdb::http::json {
 namespace {
@@ -82,10 +84,18 @@ absl::StatusOr<v1::DescribeLimitsRequest> ReadNothing(const JsonObject&) {
 
 // ---- replies
 
+// An error of the operations on tags. A table that does not exist is named by the ARN (SEM-039).
+void FailAboutTags(JsonAnswer answer, const absl::Status& status) {
+  if (storage::ReasonOf(status) != storage::kReasonResourceNotFound) return std::move(answer).Fail(status);
+  const std::string text =
+      absl::StrCat("Requested resource not found: ResourceArn: ", answer.table_name(), " not found");
+  std::move(answer).Fail(storage::WithServiceText(text, status));
+}
+
 // The service answers TagResource and UntagResource with an empty body.
 template <typename Reply>
 void AnswerNothing(JsonAnswer answer, const absl::StatusOr<Reply>& reply) {
-  if (!reply.ok()) return std::move(answer).Fail(reply.status());
+  if (!reply.ok()) return FailAboutTags(std::move(answer), reply.status());
   std::move(answer).Succeed("");
 }
 
@@ -111,6 +121,11 @@ void WriteTags(const v1::DescribeTableReply& reply, storage::JsonWriter* writer)
   for (const v1::Tag& tag : reply.table().tags())
     writer->BeginObject().Name("Key").String(tag.key()).Name("Value").String(tag.value()).EndObject();
   writer->EndArray();
+}
+
+void AnswerTags(JsonAnswer answer, const absl::StatusOr<v1::DescribeTableReply>& reply) {
+  if (!reply.ok()) return FailAboutTags(std::move(answer), reply.status());
+  AnswerObject<WriteTags>(std::move(answer), reply);
 }
 
 void WriteTableNames(const v1::ListTablesReply& reply, storage::JsonWriter* writer) {
@@ -142,6 +157,40 @@ void WriteLimits(const v1::DescribeLimitsReply& limits, storage::JsonWriter* wri
   writer->Name("TableMaxWriteCapacityUnits").Integer(limits.table_max_write_capacity_units());
 }
 
+// ---- replies with a status that `--status-delay` may keep (shown_statuses.h)
+
+void AnswerCreated(JsonAnswer answer, absl::StatusOr<v1::CreateTableReply> reply) {
+  if (reply.ok()) {
+    answer.statuses().Created(reply->table().table_name());
+    answer.statuses().Show(reply->mutable_table());
+  }
+  AnswerObject<WriteChanged<v1::CreateTableReply>>(std::move(answer), reply);
+}
+
+void AnswerUpdated(JsonAnswer answer, absl::StatusOr<v1::UpdateTableReply> reply) {
+  if (reply.ok()) {
+    answer.statuses().Updated(reply->table().table_name());
+    answer.statuses().Show(reply->mutable_table());
+  }
+  AnswerObject<WriteChanged<v1::UpdateTableReply>>(std::move(answer), reply);
+}
+
+void AnswerDescribed(JsonAnswer answer, absl::StatusOr<v1::DescribeTableReply> reply) {
+  if (reply.ok()) answer.statuses().Show(reply->mutable_table());
+  AnswerObject<WriteDescribed>(std::move(answer), reply);
+}
+
+void AnswerTimeToLive(JsonAnswer answer, absl::StatusOr<v1::UpdateTimeToLiveReply> reply) {
+  if (reply.ok() && reply->time_to_live_specification().enabled())
+    answer.statuses().TimeToLiveEnabled(answer.table_name());
+  AnswerObject<WriteTimeToLiveSpecification>(std::move(answer), reply);
+}
+
+void AnswerTimeToLiveDescription(JsonAnswer answer, absl::StatusOr<v1::DescribeTimeToLiveReply> reply) {
+  if (reply.ok()) answer.statuses().Show(answer.table_name(), &*reply);
+  AnswerObject<WriteTimeToLiveDescription>(std::move(answer), reply);
+}
+
 void ExecuteListTables(JsonCall call, const v1::ListTablesRequest& request) {
   absl::StatusOr<v1::ListTablesReply> reply =
       call.caller.grants == nullptr ? call.database.ListTables(request)
@@ -159,19 +208,17 @@ void AnswerLimits(JsonCall call, const v1::DescribeLimitsRequest&) {
 }  // namespace
 
 void CreateTable(JsonCall call) {
-  HandleOperation<ReadCreateTable, &Database::CreateTable, WriteChanged<v1::CreateTableReply>>(
-      std::move(call));
+  HandleOperation<ReadCreateTable, CallDatabase<&Database::CreateTable, AnswerCreated>>(std::move(call));
 }
 void UpdateTable(JsonCall call) {
-  HandleOperation<ReadUpdateTable, &Database::UpdateTable, WriteChanged<v1::UpdateTableReply>>(
-      std::move(call));
+  HandleOperation<ReadUpdateTable, CallDatabase<&Database::UpdateTable, AnswerUpdated>>(std::move(call));
 }
 void DeleteTable(JsonCall call) {
   HandleOperation<ReadName<v1::DeleteTableRequest>, &Database::DeleteTable, WriteDeleted>(std::move(call));
 }
 void DescribeTable(JsonCall call) {
-  HandleOperation<ReadName<v1::DescribeTableRequest>, &Database::DescribeTable, WriteDescribed>(
-      std::move(call));
+  HandleOperation<ReadName<v1::DescribeTableRequest>,
+                  CallDatabase<&Database::DescribeTable, AnswerDescribed>>(std::move(call));
 }
 void ListTables(JsonCall call) { HandleOperation<ReadListTables, ExecuteListTables>(std::move(call)); }
 void TagResource(JsonCall call) {
@@ -183,14 +230,15 @@ void UntagResource(JsonCall call) {
       std::move(call));
 }
 void ListTagsOfResource(JsonCall call) {
-  HandleOperation<ReadListTags, &Database::DescribeTable, WriteTags>(std::move(call));
+  HandleOperation<ReadListTags, CallDatabase<&Database::DescribeTable, AnswerTags>>(std::move(call));
 }
 void UpdateTimeToLive(JsonCall call) {
-  HandleOperation<ReadTimeToLive, &Database::UpdateTimeToLive, WriteTimeToLiveSpecification>(std::move(call));
+  HandleOperation<ReadTimeToLive, CallDatabase<&Database::UpdateTimeToLive, AnswerTimeToLive>>(
+      std::move(call));
 }
 void DescribeTimeToLive(JsonCall call) {
-  HandleOperation<ReadName<v1::DescribeTimeToLiveRequest>, &Database::DescribeTimeToLive,
-                  WriteTimeToLiveDescription>(std::move(call));
+  HandleOperation<ReadName<v1::DescribeTimeToLiveRequest>,
+                  CallDatabase<&Database::DescribeTimeToLive, AnswerTimeToLiveDescription>>(std::move(call));
 }
 void DescribeLimits(JsonCall call) { HandleOperation<ReadNothing, AnswerLimits>(std::move(call)); }
 

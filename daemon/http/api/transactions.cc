@@ -2,6 +2,7 @@
 
 #include "daemon/http/api/outcomes.h"
 #include "daemon/http/api/reply_parts.h"
+#include "storage/base/service_text.h"
 
 namespace itemdb::http::json {
 namespace {
@@ -40,8 +41,9 @@ absl::StatusOr<wire::TransactWriteItemsRequest> ReadTransactWrite(const JsonObje
       std::optional<JsonElement> action = MemberOf(given, kind.member);
       if (!action.has_value()) continue;
       if (item->action_case() != wire::TransactWriteItem::ACTION_NOT_SET) {
-        return storage::ValidationError(
-            "SEM-047", "TransactItems can only contain one of Check, Put, Update or Delete in each element");
+        return storage::DetailedError("SEM-047",
+                                      "TransactItems can only contain one of Check, Put, Update or Delete",
+                                      " in each element");
       }
       ITEMDB_RETURN_IF_ERROR(ReadAction(AsObject(*action), kind.item_member, (item->*kind.mutable_action)()));
     }

@@ -227,7 +227,8 @@ TEST_F(PartiqlSelect, ReadsIndexes) {
            "{sk: '2', year: 2001} {sk: '1', year: 1999}"},
           {"SELECT * FROM Music.\"Both\" WHERE label = 'x'",
            {},
-           "SEM-087: PartiQL statements cannot be executed on tables with composite HASH keys or composite "
+           "SEM-087: PartiQL statements cannot be executed on tables with multi-attribute HASH keys or "
+           "multi-attribute "
            "RANGE keys."},
       });
   auto global = StatementRequest("SELECT * FROM Music.ByYear");

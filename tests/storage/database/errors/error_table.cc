@@ -2,6 +2,12 @@
 
 #include <map>
 
+#include "daemon/http/api/errors.h"
+#include "daemon/rpc/grpc_status.h"
+#include "storage/base/service_text.h"
+#include "storage/json/json_writer.h"
+#include "tests/support/error_details.h"
+
 namespace itemdb::testing::errors {
 namespace {
 
@@ -80,11 +86,44 @@ TEST_P(ErrorTable, NamesItsRuleInItsWordsAndChangesNothing) {
   const ErrorRow& row = GetParam();
   const uint64_t before = Sequence();
   absl::Status status = row.provoke(*database_);
-  EXPECT_EQ(MessageOf(status), row.text);
+  EXPECT_EQ(MessageOf(status), row.text.message);
+  EXPECT_EQ(ServiceTextOf(status), row.text.service_text);
   EXPECT_EQ(status.code(), row.code);
   EXPECT_EQ(ReasonOf(status), row.reason);
   EXPECT_EQ(RuleOf(status), row.rule);
   EXPECT_EQ(Sequence(), before);
+}
+
+// Both protocols send the texts: gRPC the message, and the sentence with the details if it is another; HTTP
+// the sentence, and the message as `Detail` if it says more.
+TEST_P(ErrorTable, BothProtocolsSendItsTexts) {
+  const Words& text = GetParam().text;
+  const absl::Status status = GetParam().provoke(*database_);
+  const grpc::Status sent = daemon::ToGrpcStatus(status);
+  const ErrorDetails details = DetailsOf(sent);
+  // Longer ones are cut.
+  if (text.message.size() < daemon::kMaxStatusMessageBytes) {
+    EXPECT_EQ(sent.error_message(), text.message);
+    EXPECT_EQ(details.service_text.value_or(sent.error_message()), text.service_text);
+  }
+  EXPECT_EQ(details.rule, GetParam().rule);
+
+  const http::JsonReply reply = http::ErrorReply(status, "CreateTable");
+  std::string message, detail;
+  storage::AppendJsonString(text.service_text, &message);
+  storage::AppendJsonString(text.message, &detail);
+  EXPECT_NE(reply.body.find("\"message\":" + message), std::string::npos) << reply.body;
+  const bool says_more = text.message != text.service_text;
+  EXPECT_EQ(reply.body.find("\"Detail\":") != std::string::npos, says_more) << reply.body;
+  if (says_more) {
+    EXPECT_TRUE(reply.body.ends_with("\"Detail\":" + detail + "}")) << reply.body;
+  }
+}
+
+Words Apart(const std::string& sentence, const std::string& message) {
+  Words words(sentence);
+  words.message = message;
+  return words;
 }
 
 std::string RuleAndPlace(const ::testing::TestParamInfo<ErrorRow>& info) {

@@ -18,10 +18,25 @@ namespace itemdb::testing::errors {
 // Sends one request and returns its status.
 using Provoke = std::function<absl::Status(TestDatabase&)>;
 
+// The texts of an error: the message, and DynamoDB's sentence (storage/base/service_text.h).
+struct Words {
+  // One text for both.
+  Words(const char* text) : service_text(text), message(text) {}
+  Words(std::string text) : service_text(text), message(std::move(text)) {}
+  // The message is the sentence, and goes on with `addition`.
+  Words(const std::string& sentence, const std::string& addition)
+      : service_text(sentence), message(sentence + addition) {}
+
+  std::string service_text;
+  std::string message;
+};
+// The message is another text than the sentence.
+Words Apart(const std::string& sentence, const std::string& message);
+
 struct ErrorRow {
   const char* rule;
   Provoke provoke;
-  std::string text;
+  Words text;
   absl::StatusCode code = absl::StatusCode::kInvalidArgument;
   std::string_view reason = kReasonValidation;
 };

@@ -40,7 +40,8 @@ std::vector<ErrorRow> BatchErrors() {
          for (int i = 0; i < 100; ++i)
            r->mutable_request_items(0)->add_keys(Encode({{"pk", S(std::to_string(i))}, {"sk", S("s")}}));
        }),
-       "a batch must contain 1 to 100 keys; this one has 101"},
+       Apart("Too many items requested for the BatchGetItem call",
+             "a batch must contain 1 to 100 keys; this one has 101")},
       {"SEM-043", BatchGetting([](auto* r) { r->mutable_request_items(0)->clear_keys(); }),
        "the list of keys for table 'Things' is empty"},
       {"SEM-043", BatchGetting([](auto* r) { *r->add_request_items() = r->request_items(0); }),
@@ -55,9 +56,11 @@ std::vector<ErrorRow> BatchErrors() {
            r->mutable_request_items(0)->add_write_requests()->mutable_delete_request()->set_key(
                Encode({{"pk", S(std::to_string(i))}, {"sk", S("s")}}));
        }),
-       "a batch must contain 1 to 25 write requests; this one has 26"},
+       Apart("Too many items requested for the BatchWriteItem call",
+             "a batch must contain 1 to 25 write requests; this one has 26")},
       {"SEM-045", BatchWriting([](auto* r) { r->mutable_request_items(0)->add_write_requests(); }),
-       "each write request must contain a PutRequest or a DeleteRequest"},
+       Apart("Supplied AttributeValue is empty, must contain exactly one of the supported datatypes",
+             "each write request must contain a PutRequest or a DeleteRequest")},
       {"SEM-045", BatchWriting([](auto* r) { r->mutable_request_items(0)->clear_write_requests(); }),
        "the list of write requests for table 'Things' is empty"},
       {"SEM-046", BatchWriting([](auto* r) {
@@ -65,11 +68,12 @@ std::vector<ErrorRow> BatchErrors() {
              Encode({{"pk", S("batch")}, {"sk", S("s")}}));
        }),
        "Provided list of item keys contains duplicates"},
-      {"SEM-001", BatchWriting([](auto* r) {
+      {"SEM-001",
+       BatchWriting([](auto* r) {
          r->mutable_request_items(0)->add_write_requests()->mutable_put_request()->set_item(
              Encode({{"pk", S("p")}, {"sk", S("s")}, {"fat", S(Long(409'600))}}));
        }),
-       "Item size has exceeded the maximum allowed size of 409600 bytes"},
+       {"Item size has exceeded the maximum allowed size", " of 409600 bytes"}},
       {"SEM-070", BatchWriting([](auto* r) {
          r->mutable_request_items(0)->add_write_requests()->mutable_put_request()->set_item(
              Encode({{"pk", S("p")}, {"sk", S("s")}, {"a", N("1")}}));
@@ -107,7 +111,8 @@ std::vector<ErrorRow> BatchErrors() {
        }),
        "a transaction may be at most 17825792 bytes long; this one has 17825793"},
       {"SEM-047", Transacting([](auto* r) { r->add_transact_items(); }),
-       "each action of a transaction must be a Put, Update, Delete or ConditionCheck"},
+       Apart("TransactItems can only contain one of Check, Put, Update or Delete",
+             "each action of a transaction must be a Put, Update, Delete or ConditionCheck")},
       {"SEM-047", Transacting([](auto* r) {
          *r->add_transact_items()->mutable_update() =
              WriteRequest("Things", {{"pk", S("p")}, {"sk", S("s")}});
@@ -127,11 +132,12 @@ std::vector<ErrorRow> BatchErrors() {
          r->mutable_transact_items(0)->mutable_put()->set_condition_expression("a = :v");
        }),
        condition + "An expression attribute value used in expression is not defined; attribute value: :v"},
-      {"SEM-001", Transacting([](auto* r) {
+      {"SEM-001",
+       Transacting([](auto* r) {
          r->mutable_transact_items(0)->mutable_put()->set_key_or_item(
              Encode({{"pk", S("p")}, {"sk", S("s")}, {"fat", S(Long(409'600))}}));
        }),
-       "Item size has exceeded the maximum allowed size of 409600 bytes"},
+       {"Item size has exceeded the maximum allowed size", " of 409600 bytes"}},
       {"SEM-060", Transacting([](auto* r) {
          r->mutable_transact_items(0)->mutable_put()->set_return_values_on_condition_check_failure(
              static_cast<v1::ReturnValuesOnConditionCheckFailure>(9));
@@ -156,12 +162,13 @@ std::vector<ErrorRow> BatchErrors() {
              If(WriteRequest("Things", {{"pk", S("q")}, {"sk", S("s")}}), "a b");
        }),
        condition + "Syntax error; token: \"b\", near: \"a b\""},
-      {"SEM-001", Transacting([](auto* r) {
+      {"SEM-001",
+       Transacting([](auto* r) {
          r->mutable_transact_items(0)->mutable_put()->set_table_name("Nothing");
          *r->add_transact_items()->mutable_put() =
              WriteRequest("Nothing", {{"pk", S("p")}, {"sk", S("s")}, {"fat", S(Long(409'600))}});
        }),
-       "Item size has exceeded the maximum allowed size of 409600 bytes"},
+       {"Item size has exceeded the maximum allowed size", " of 409600 bytes"}},
       {"SEM-048", Transacting([](auto* r) {
          r->mutable_transact_items(0)->mutable_put()->set_table_name("Nothing");
          *r->add_transact_items()->mutable_delete_() = r->transact_items(0).put();

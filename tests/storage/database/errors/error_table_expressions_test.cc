@@ -8,39 +8,53 @@ namespace {
 std::vector<ErrorRow> ExpressionErrors() {
   const std::string condition = "Invalid ConditionExpression: ";
   return {
-      {"SEM-017", Condition("a" + Times(32, "[0]") + " = :s"),
-       condition + "The document path has too many nesting elements; nesting levels: 33, maximum: 32"},
+      {"SEM-017",
+       Condition("a" + Times(32, "[0]") + " = :s"),
+       {condition + "The document path has too many nesting elements; nesting levels: 33", ", maximum: 32"}},
       {"SEM-019", Condition(" "), condition + "The expression can not be empty;"},
-      {"SEM-019", Condition("a = :s" + std::string(4'091, ' ')),
-       condition +
-           "Expression size has exceeded the maximum allowed size; expression size: 4097, maximum: 4096"},
+      {"SEM-019",
+       Condition("a = :s" + std::string(4'091, ' ')),
+       {condition + "Expression size has exceeded the maximum allowed size;",
+        " expression size: 4097, maximum: 4096"}},
+      {"SEM-019",
+       Scanning([](auto* r) { r->set_filter_expression("a = b" + std::string(4'092, ' ')); }),
+       {"Invalid FilterExpression: Expression size has exceeded the maximum allowed size; expression size: "
+        "4097",
+        ", maximum: 4096"}},
       {"SEM-020", Condition(Times(150, "a = :s", " OR ") + " OR a = :s"),
        condition + "The expression contains too many operators; operator count: 301"},
       {"SEM-021", Condition("a IN (" + Times(101, ":s", ", ") + ")"),
        condition + "The IN operator is provided with too many operands; number of operands: 101"},
-      {"SEM-022", Deleting([](auto* r) {
+      {"SEM-022",
+       Deleting([](auto* r) {
          r->set_condition_expression("a = :" + Long(255));
          SetValue(r, ":" + Long(255), S("x"));
        }),
-       "ExpressionAttributeValues contains invalid key: The expression attribute map contains a key that is "
-       "too long; maximum length: 255"},
-      {"SEM-022", Deleting([](auto* r) {
+       {"ExpressionAttributeValues contains invalid key: The expression attribute map contains a key that is "
+        "too "
+        "long",
+        "; maximum length: 255"}},
+      {"SEM-022",
+       Deleting([](auto* r) {
          r->set_condition_expression("#" + Long(255) + " = a");
          SetName(r, "#" + Long(255), "x");
        }),
-       "ExpressionAttributeNames contains invalid key: The expression attribute map contains a key that is "
-       "too long; maximum length: 255"},
+       {"ExpressionAttributeNames contains invalid key: The expression attribute map contains a key that is "
+        "too "
+        "long",
+        "; maximum length: 255"}},
       {"SEM-022", Deleting([](auto* r) {
          r->set_condition_expression("a = :s");
          SetValue(r, "s", S("x"));
        }),
        "ExpressionAttributeValues contains invalid key: Syntax error; key: \"s\""},
-      {"SEM-022", Deleting([](auto* r) {
+      {"SEM-022",
+       Deleting([](auto* r) {
          r->set_condition_expression("a = :v");
          SetValue(r, ":v", S(Long(2'097'151)));
        }),
-       "ExpressionAttributeNames and ExpressionAttributeValues have exceeded the maximum allowed size; size "
-       "in bytes: 2097157, maximum: 2097152"},
+       {"ExpressionAttributeNames and ExpressionAttributeValues have exceeded the maximum allowed size",
+        "; size in bytes: 2097157, maximum: 2097152"}},
       {"SEM-022", Deleting([](auto* r) {
          r->set_condition_expression("a = :v");
          SetValue(r, ":v", S("x"));
@@ -64,11 +78,14 @@ std::vector<ErrorRow> ExpressionErrors() {
        }),
        "ExpressionAttributeValues contains invalid value: The parameter cannot be converted to a numeric "
        "value: x for key :v"},
-      {"SEM-023", Condition("a.Name = :s"),
-       condition + "Attribute name is a reserved keyword; reserved keyword: Name; name it by an #alias"},
-      {"SEM-023", Project("size"),
-       "Invalid ProjectionExpression: Attribute name is a reserved keyword; reserved keyword: size; name it "
-       "by an #alias"},
+      {"SEM-023",
+       Condition("a.Name = :s"),
+       {condition + "Attribute name is a reserved keyword; reserved keyword: Name",
+        "; name it by an #alias"}},
+      {"SEM-023",
+       Project("size"),
+       {"Invalid ProjectionExpression: Attribute name is a reserved keyword; reserved keyword: size",
+        "; name it by an #alias"}},
       {"SEM-024", Condition("a = :undefined"),
        condition +
            "An expression attribute value used in expression is not defined; attribute value: :undefined"},

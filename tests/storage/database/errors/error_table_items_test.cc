@@ -8,9 +8,13 @@ namespace {
 
 std::vector<ErrorRow> ItemErrors() {
   const std::string values = "One or more parameter values were invalid: ";
+  const std::string here = " (attribute \"v\")";
+  const Words kWrongKey = {"The provided key element does not match the schema",
+                           "; the key of table Things consists of: pk (S), sk (S)"};
   return {
-      {"SEM-001", PutValue("fat", S(Long(409'600))),
-       "Item size has exceeded the maximum allowed size of 409600 bytes"},
+      {"SEM-001",
+       PutValue("fat", S(Long(409'600))),
+       {"Item size has exceeded the maximum allowed size", " of 409600 bytes"}},
       {"SEM-006", Put(Item({{"pk", S(Long(2'049))}, {"sk", S("s")}})),
        values + "Size of hashkey has exceeded the maximum size limit of2048 bytes"},
       {"SEM-006", Put(Item({{"pk", S("p")}, {"sk", S(Long(1'025))}})),
@@ -34,23 +38,19 @@ std::vector<ErrorRow> ItemErrors() {
       {"SEM-007", Getting([](auto* r) {
          r->set_key(Encode({{"pk", S("p")}}));
        }),
-       "The provided key element does not match the schema; the key of table Things consists of: pk (S), sk "
-       "(S)"},
+       kWrongKey},
       {"SEM-007", Getting([](auto* r) {
          r->set_key(Encode({{"pk", S("p")}, {"sk", S("s")}, {"a", S("x")}}));
        }),
-       "The provided key element does not match the schema; the key of table Things consists of: pk (S), sk "
-       "(S)"},
+       kWrongKey},
       {"SEM-007", Updating([](auto* r) {
          r->set_key_or_item(Encode({{"pk", S("p")}, {"other", S("s")}}));
        }),
-       "The provided key element does not match the schema; the key of table Things consists of: pk (S), sk "
-       "(S)"},
+       kWrongKey},
       {"SEM-007", Deleting([](auto* r) {
          r->set_key_or_item(Encode({{"pk", S("p")}, {"sk", N("1")}}));
        }),
-       "The provided key element does not match the schema; the key of table Things consists of: pk (S), sk "
-       "(S)"},
+       kWrongKey},
       {"SEM-007", Deleting([](auto* r) {
          r->set_key_or_item(Encode({{"pk", S("p")}, {"sk", S("")}}));
        }),
@@ -65,45 +65,53 @@ std::vector<ErrorRow> ItemErrors() {
        "TableName 'arn:aws:dynamodb:eu-west-1:000000000000:stream/Things' is invalid: it must be 3 to 255 "
        "characters of a-z, A-Z, 0-9, '_', '.' and '-'"},
       {"SEM-009", PutValue("", S("x")), values + "Empty attribute name"},
-      {"SEM-009", PutValue(Long(65'536), S("x")),
-       "Attribute name is too large, must be at most 65535 bytes, has 65536"},
+      {"SEM-009",
+       PutValue(Long(65'536), S("x")),
+       {"Attribute name is too large, must be at most 65535 bytes", ", has 65536"}},
       {"SEM-009", Put([] {
          v1::Item item = Item({{"pk", S("p")}, {"sk", S("s")}});
          *item.add_attributes() = item.attributes(0);
          return item;
        }()),
        "Duplicate attribute name: \"pk\""},
-      {"SEM-010", PutValue("v", v1::AttributeValue()),
-       "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes (attribute "
-       "\"v\")"},
-      {"SEM-010", PutValue("v", Null(false)),
-       values + "Null attribute value types must have the value of true (attribute \"v\")"},
-      {"SEM-011", PutValue("v", N("123456789012345678901234567890123456789")),
-       "Attempting to store more than 38 significant digits in a Number (attribute \"v\")"},
-      {"SEM-011", PutValue("v", N("1e126")),
-       "Number overflow. Attempting to store a number with magnitude larger than supported range (attribute "
-       "\"v\")"},
-      {"SEM-011", PutValue("v", N("1e-131")),
-       "Number underflow. Attempting to store a number with magnitude smaller than supported range "
-       "(attribute \"v\")"},
-      {"SEM-011", PutValue("v", N("one")),
-       "The parameter cannot be converted to a numeric value: one (attribute \"v\")"},
-      {"SEM-011", PutValue("v", Numbers({"1e999999999999"})),
-       "Number overflow. Attempting to store a number with magnitude larger than supported range (attribute "
-       "\"v\")"},
-      {"SEM-015", PutValue("v", Strings({"x", "y", "x"})),
-       values + "Input collection [x, x] contains duplicates. (attribute \"v\")"},
-      {"SEM-015", PutValue("v", Numbers({"1", "1.0"})),
-       values + "Input collection [1, 1] contains duplicates. (attribute \"v\")"},
-      {"SEM-015", PutValue("v", Binaries({"x", "x"})),
-       values + "Input collection [eA==, eA==] contains duplicates. (attribute \"v\")"},
-      {"SEM-016", PutValue("v", Strings({})), values + "A string set may not be empty (attribute \"v\")"},
-      {"SEM-016", PutValue("v", Numbers({})), values + "A number set may not be empty (attribute \"v\")"},
-      {"SEM-016", PutValue("v", Binaries({})), values + "A binary set may not be empty (attribute \"v\")"},
-      {"SEM-017", PutValue("v", Wrapped(32)),
-       "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond "
-       "supported limit of 32 (attribute \"v" +
-           Times(32, "[0]") + "\")"},
+      {"SEM-010",
+       PutValue("v", v1::AttributeValue()),
+       {"Supplied AttributeValue is empty, must contain exactly one of the supported datatypes", here}},
+      {"SEM-010",
+       PutValue("v", Null(false)),
+       {values + "Null attribute value types must have the value of true", here}},
+      {"SEM-011",
+       PutValue("v", N("123456789012345678901234567890123456789")),
+       {"Attempting to store more than 38 significant digits in a Number", here}},
+      {"SEM-011",
+       PutValue("v", N("1e126")),
+       {"Number overflow. Attempting to store a number with magnitude larger than supported range", here}},
+      {"SEM-011",
+       PutValue("v", N("1e-131")),
+       {"Number underflow. Attempting to store a number with magnitude smaller than supported range", here}},
+      {"SEM-011",
+       PutValue("v", N("one")),
+       {"The parameter cannot be converted to a numeric value: one", here}},
+      {"SEM-011",
+       PutValue("v", Numbers({"1e999999999999"})),
+       {"Number overflow. Attempting to store a number with magnitude larger than supported range", here}},
+      {"SEM-015",
+       PutValue("v", Strings({"x", "y", "x"})),
+       {values + "Input collection [x, y, x] contains duplicates.", here}},
+      {"SEM-015",
+       PutValue("v", Numbers({"1", "1.0"})),
+       {"Input collection contains duplicates", ": 1 is there more than once" + here}},
+      {"SEM-015",
+       PutValue("v", Binaries({"x", "x"})),
+       {values + "Input collection [eA==, eA==]of type BS contains duplicates.", here}},
+      {"SEM-016", PutValue("v", Strings({})), {values + "An string set  may not be empty", here}},
+      {"SEM-016", PutValue("v", Numbers({})), {values + "An number set  may not be empty", here}},
+      {"SEM-016", PutValue("v", Binaries({})), {values + "Binary sets should not be empty", here}},
+      {"SEM-017",
+       PutValue("v", Wrapped(32)),
+       {"Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond "
+        "supported limit of 32",
+        " (attribute \"v" + Times(32, "[0]") + "\")"}},
       {"SEM-039",
        Getting([](auto* r) { r->set_table_name("arn:aws:dynamodb:eu-west-1:000000000000:table/Missing"); }),
        "Requested resource not found: Table: Missing not found", absl::StatusCode::kNotFound,
@@ -112,7 +120,8 @@ std::vector<ErrorRow> ItemErrors() {
        "the client request token used was used for a request with other parameters in the last 10 minutes",
        absl::StatusCode::kInvalidArgument, kReasonIdempotentParameterMismatch},
       {"SEM-058", Deleting([](auto* r) { r->set_return_values(v1::RETURN_VALUES_ALL_NEW); }),
-       "Return values set to invalid value: only NONE and ALL_OLD are allowed here"},
+       Apart("ReturnValues can only be ALL_OLD or NONE",
+             "Return values set to invalid value: only NONE and ALL_OLD are allowed here")},
       {"SEM-058", Updating([](auto* r) { r->set_return_values(static_cast<v1::ReturnValues>(9)); }),
        "ReturnValues 9 is unknown"},
       {"SEM-060", Updating([](auto* r) {
@@ -131,6 +140,16 @@ std::vector<ErrorRow> ItemErrors() {
        "One or more parameter values are not valid. A value specified for a secondary index key is not "
        "supported. The AttributeValue for a key attribute cannot contain an empty string value. IndexName: "
        "ByA, IndexKey: a"},
+      {"SEM-070", Update("SET a = :e"),
+       Apart("One or more parameter values are not valid. The update expression attempted to update a "
+             "secondary "
+             "index key to a value that is not supported. The AttributeValue for a key attribute cannot "
+             "contain "
+             "an empty string value.",
+             "One or more parameter values are not valid. A value specified for a secondary index key is not "
+             "supported. The AttributeValue for a key attribute cannot contain an empty string value. "
+             "IndexName: "
+             "ByA, IndexKey: a")},
       {"SEM-070", Update("SET b = :s"),
        values + "Type mismatch for Index Key b Expected: N Actual: S IndexName: ByMany"},
       {"SEM-084", PutValue("a", S(Long(2'049))),

@@ -74,8 +74,9 @@ std::vector<ErrorRow> LegacyErrors() {
        values + "the condition on attribute a needs a ComparisonOperator: one of EQ, NE, IN, LE, LT, GE, GT, "
                 "BETWEEN, NOT_NULL, NULL, CONTAINS, NOT_CONTAINS, BEGINS_WITH"},
       // The rule also holds for the legacy parameters (SEM-112).
-      {"SEM-016", Comparing(v1::COMPARISON_OPERATOR_EQ, {Strings({})}),
-       values + "A string set may not be empty (attribute \"a\")"},
+      {"SEM-016",
+       Comparing(v1::COMPARISON_OPERATOR_EQ, {Strings({})}),
+       {values + "An string set  may not be empty", " (attribute \"a\")"}},
       {"SEM-112", Expecting([](auto* e) {
          e->set_value(N("1").SerializeAsString());
          e->add_attribute_value_list(N("1").SerializeAsString());
@@ -130,8 +131,9 @@ std::vector<ErrorRow> LegacyErrors() {
       {"SEM-112", KeyComparing(v1::COMPARISON_OPERATOR_NE, {S("p")}),
        "Attempted conditional constraint is not an indexable operation"},
       // The rule also holds for the legacy parameters (SEM-112).
-      {"EXP-21", KeyComparing(v1::COMPARISON_OPERATOR_GT, {S("p")}),
-       "Query key condition not supported: partition key attribute pk allows only ="},
+      {"EXP-21",
+       KeyComparing(v1::COMPARISON_OPERATOR_GT, {S("p")}),
+       {"Query key condition not supported", ": partition key attribute pk allows only ="}},
       // The rule also holds for the legacy parameters (SEM-112).
       {"EXP-21", KeyComparing(v1::COMPARISON_OPERATOR_EQ, {S("p")}, "sk"),
        "Query condition missed key schema element: pk"},

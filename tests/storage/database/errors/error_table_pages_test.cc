@@ -44,12 +44,15 @@ std::vector<ErrorRow> PageErrors() {
       {"SEM-032", Querying([](auto* r) {
          r->set_exclusive_start_key(Encode({{"pk", S("p")}}));
        }),
-       "The provided starting key is invalid: it must consist of exactly these attributes: pk, sk"},
+       Apart("The provided starting key is invalid: The provided key element does not match the schema",
+             "The provided starting key is invalid: it must consist of exactly these attributes: pk, sk")},
       {"SEM-032", Querying([](auto* r) {
          r->set_exclusive_start_key(Encode({{"pk", S("p")}, {"sk", N("1")}}));
        }),
-       "The provided starting key is invalid: One or more parameter values were invalid: Type mismatch for "
-       "key sk expected: S actual: N"},
+       Apart("The provided starting key is invalid: The provided key element does not match the schema",
+             "The provided starting key is invalid: One or more parameter values were invalid: Type mismatch "
+             "for "
+             "key sk expected: S actual: N")},
       {"SEM-032", Querying([](auto* r) {
          r->set_exclusive_start_key(Encode({{"pk", S("q")}, {"sk", S("s")}}));
        }),
@@ -66,13 +69,15 @@ std::vector<ErrorRow> PageErrors() {
          request.set_exclusive_start_key(Encode({{"pk", S("p")}}));
          return database.Query(request).status();
        },
-       "ExclusiveStartKey is not allowed in a Query on a table without a sort key: one partition key "
-       "value has at most one item, so there is no second page"},
+       Apart("The query can return at most one row and cannot be restarted",
+             "ExclusiveStartKey is not allowed in a Query on a table without a sort key: one partition key "
+             "value has at most one item, so there is no second page")},
       {"SEM-032", Scanning([](auto* r) {
          r->set_index_name("ByA");
          r->set_exclusive_start_key(Encode({{"pk", S("p")}, {"sk", S("s")}}));
        }),
-       "The provided starting key is invalid: it must consist of exactly these attributes: a, pk, sk"},
+       Apart("The provided starting key is invalid: The provided key element does not match the schema",
+             "The provided starting key is invalid: it must consist of exactly these attributes: a, pk, sk")},
       {"SEM-033", Scanning([](auto* r) { r->set_segment(0); }),
        "The TotalSegments parameter is required but was not present in the request when Segment parameter is "
        "present"},
@@ -104,9 +109,9 @@ std::vector<ErrorRow> PageErrors() {
       {"SEM-035", Scanning([](auto* r) { r->set_scan_index_forward(false); }),
        "Scan takes neither a key condition nor ScanIndexForward; use Query"},
       {"SEM-036", Scanning([](auto* r) { r->set_select(v1::SELECT_SPECIFIC_ATTRIBUTES); }),
-       "Must specify the ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES"},
+       "Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES"},
       {"SEM-036", Scanning([](auto* r) { r->set_select(v1::SELECT_ALL_PROJECTED_ATTRIBUTES); }),
-       "ALL_PROJECTED_ATTRIBUTES can be used only when an IndexName is given"},
+       "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName"},
       {"SEM-036", Scanning([](auto* r) {
          r->set_select(v1::SELECT_ALL_ATTRIBUTES);
          r->set_index_name("ByA");
@@ -137,9 +142,11 @@ std::vector<ErrorRow> PageErrors() {
          r->set_index_name("ByA");
          r->set_projection_expression("pk, n");
        }),
-       values + "Secondary index ByA does not project one or more projected attributes: [n]"},
-      {"SEM-039", Scanning([](auto* r) { r->set_index_name("Missing"); }),
-       "The table does not have the specified index: Missing (table Things)"},
+       Apart(values + "Global secondary index ByA does not project [n]",
+             values + "Secondary index ByA does not project one or more projected attributes: [n]")},
+      {"SEM-039",
+       Scanning([](auto* r) { r->set_index_name("Missing"); }),
+       {"The table does not have the specified index: Missing", " (table Things)"}},
       {"SEM-039", Scanning([](auto* r) { r->set_table_name("Missing"); }),
        "Requested resource not found: Table: Missing not found", absl::StatusCode::kNotFound,
        kReasonResourceNotFound},
@@ -181,19 +188,28 @@ std::vector<ErrorRow> PageErrors() {
        keys + "The BETWEEN operator requires upper bound to be greater than or equal to lower bound; lower "
               "bound operand: AttributeValue: {S:x}, upper bound operand: AttributeValue: {S:p}"},
       {"EXP-21", KeyCondition("sk = :s"), "Query condition missed key schema element: pk"},
-      {"EXP-21", KeyCondition("pk > :p"),
-       "Query key condition not supported: partition key attribute pk allows only ="},
+      {"EXP-21",
+       KeyCondition("pk > :p"),
+       {"Query key condition not supported", ": partition key attribute pk allows only ="}},
       {"EXP-21", KeyCondition("pk = :p AND pk = :s"),
        "KeyConditionExpressions must only contain one condition per key"},
       {"EXP-21", KeyCondition("pk = :p AND n = :n"),
-       "Query key condition not supported: attribute n is not in the key schema (pk, sk)"},
-      {"EXP-21", KeyCondition("pk = :n"),
-       values + "Condition parameter type does not match schema type; key: pk, expected: S, actual: N"},
+       Apart("Query condition missed key schema element: sk",
+             "Query key condition not supported: attribute n is not in the key schema (pk, sk)")},
+      {"EXP-21", KeyCondition("n = :n"),
+       Apart("Query condition missed key schema element: pk",
+             "Query key condition not supported: attribute n is not in the key schema (pk, sk)")},
+      {"EXP-21",
+       KeyCondition("pk = :p AND n = :n", "", "Single"),
+       {"Query key condition not supported", ": attribute n is not in the key schema (pk)"}},
+      {"EXP-21",
+       KeyCondition("pk = :n"),
+       {values + "Condition parameter type does not match schema type", "; key: pk, expected: S, actual: N"}},
       {"EXP-21", Querying([](auto* r) {
          r->clear_key_condition_expression();
          r->clear_expression_attribute_values();
        }),
-       "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request"},
+       "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request."},
       // Clauses are checked in the order of the text, and before the table is looked up (EXP-22).
       {"EXP-16", KeyCondition("pk = :p AND begins_with(sk, :n)", "", "Missing"),
        keys + "Incorrect operand type for operator or function; operator or function: begins_with, operand "

@@ -33,52 +33,141 @@ std::vector<ErrorRow> TableErrors() {
          for (int i = 0; i < 21; ++i)
            AddIndex(r, "Index" + std::to_string(i), {"a:S"}, 1, v1::PROJECTION_TYPE_ALL);
        }),
-       values + "table New has 21 global secondary indexes; at most 20 are allowed"},
+       Apart(values + "GlobalSecondaryIndex count exceeds the per-table limit of 20",
+             values + "table New has 21 global secondary indexes; at most 20 are allowed")},
       {"SEM-067", Creating([](auto* r) {
          for (int i = 0; i < 2; ++i) AddIndex(r, "Twice", {"a:S"}, 1, v1::PROJECTION_TYPE_ALL);
        }),
        values + "Duplicate index name: Twice"},
       {"SEM-068", Creating([](auto* r) { AddIndex(r, "Index", {"a:S"}, 1, v1::PROJECTION_TYPE_INCLUDE); }),
-       values + "ProjectionType of index Index is INCLUDE, but NonKeyAttributes is not specified"},
+       Apart(values + "ProjectionType is INCLUDE, but NonKeyAttributes is not specified",
+             values + "ProjectionType of index Index is INCLUDE, but NonKeyAttributes is not specified")},
       {"SEM-068", Creating([](auto* r) { AddIndex(r, "Index", {"a:S"}, 1, v1::PROJECTION_TYPE_ALL, {"b"}); }),
-       values + "ProjectionType of index Index is ALL, but NonKeyAttributes is specified"},
+       Apart(values + "ProjectionType is ALL, but NonKeyAttributes is specified",
+             values + "ProjectionType of index Index is ALL, but NonKeyAttributes is specified")},
+      {"SEM-068", Creating([](auto* r) {
+         AddIndex(r, "Index", {"a:S"}, 1, v1::PROJECTION_TYPE_INCLUDE, {"b", "b"});
+       }),
+       Apart(values + "Duplicate element in NonKeyAttributes: b",
+             values + "NonKeyAttributes of index Index names b twice")},
       {"SEM-068",
        Creating([](auto* r) { AddIndex(r, "Index", {"a:S"}, 1, v1::PROJECTION_TYPE_UNSPECIFIED); }),
-       values + "ProjectionType of index Index must be KEYS_ONLY, INCLUDE or ALL"},
+       Apart(values + "Unknown ProjectionType: null",
+             values + "ProjectionType of index Index must be KEYS_ONLY, INCLUDE or ALL")},
       {"SEM-077", Creating([](auto* r) {
          AddIndex(r, "Index", {"a:S", "b:S", "c:S", "d:S", "e:S"}, 5, v1::PROJECTION_TYPE_ALL);
        }),
-       "The KeySchema exceeds the maximum allowed number of HASH/RANGE key attributes: index Index may have "
-       "4 HASH and 4 RANGE"},
+       Apart("The KeySchema exceeds the maximum allowed number of HASH key attributes",
+             "The KeySchema exceeds the maximum allowed number of HASH/RANGE key attributes: index Index may "
+             "have "
+             "4 HASH and 4 RANGE")},
+      {"SEM-077", Creating([](auto* r) { r->mutable_key_schema(1)->set_key_type(v1::KEY_TYPE_HASH); }),
+       Apart("Invalid KeySchema: The second KeySchemaElement is not a RANGE key type",
+             "The KeySchema exceeds the maximum allowed number of HASH/RANGE key attributes: table New may "
+             "have "
+             "1 HASH and 1 RANGE")},
+      {"SEM-079", Creating([](auto* r) { r->mutable_key_schema(1)->set_attribute_name("pk"); }),
+       Apart("Both the Hash Key and the Range Key element in the KeySchema have the same name",
+             values + "attribute pk appears twice in the KeySchema of table New")},
+      {"SEM-073", Creating([](auto* r) { *r->add_attribute_definitions() = r->attribute_definitions(0); }),
+       Apart(values + "Attribute Name is duplicated: pk", values + "AttributeDefinitions names pk twice")},
       {"SEM-078", Creating([](auto* r) { r->mutable_key_schema()->SwapElements(0, 1); }),
        "Invalid KeySchema: The first KeySchemaElement is not a HASH key type"},
       {"SEM-079", Creating([](auto* r) { r->mutable_attribute_definitions()->RemoveLast(); }),
-       values + "Some index key attributes are not defined in AttributeDefinitions. Keys: [sk], "
-                "AttributeDefinitions: [pk]"},
+       Apart("Invalid KeySchema: Some index key attribute have no definition",
+             values + "Some index key attributes are not defined in AttributeDefinitions. Keys: [pk, sk], "
+                      "AttributeDefinitions: [pk]")},
+      {"SEM-079", Creating([](auto* r) {
+         AddIndex(r, "Index", {"a:S"}, 1, v1::PROJECTION_TYPE_ALL);
+         r->mutable_attribute_definitions()->RemoveLast();
+       }),
+       values + "Some index key attributes are not defined in AttributeDefinitions. Keys: [a], "
+                "AttributeDefinitions: [pk, sk]"},
       {"SEM-093", Creating([](auto* r) { r->clear_key_schema(); }),
-       values + "the KeySchema of table New is empty; it needs a HASH key attribute"},
+       Apart(
+           "1 validation error detected: Value null at 'keySchema' failed to satisfy constraint: Member must "
+           "not be null",
+           values + "the KeySchema of table New is empty; it needs a HASH key attribute")},
       {"SEM-093", Creating([](auto* r) {
          r->add_attribute_definitions()->set_attribute_name("unused");
          r->mutable_attribute_definitions()->rbegin()->set_attribute_type(v1::SCALAR_ATTRIBUTE_TYPE_S);
        }),
-       values + "Some AttributeDefinitions are not used. AttributeDefinitions: [pk, sk, unused], keys used: "
-                "[pk, sk]"},
+       Apart(values +
+                 "Number of attributes in KeySchema does not exactly match number of attributes defined in "
+                 "AttributeDefinitions",
+             values +
+                 "Some AttributeDefinitions are not used. AttributeDefinitions: [pk, sk, unused], keys used: "
+                 "[pk, sk]")},
+      {"SEM-093", Creating([](auto* r) {
+         AddIndex(r, "Index", {"a:S"}, 1, v1::PROJECTION_TYPE_ALL);
+         r->add_attribute_definitions()->set_attribute_name("unused");
+         r->mutable_attribute_definitions()->rbegin()->set_attribute_type(v1::SCALAR_ATTRIBUTE_TYPE_S);
+       }),
+       values +
+           "Some AttributeDefinitions are not used. AttributeDefinitions: [a, pk, sk, unused], keys used: "
+           "[a, pk, sk]"},
       {"SEM-093", Creating([](auto* r) { r->set_billing_mode(v1::BILLING_MODE_PROVISIONED); }),
-       values + "ProvisionedThroughput of table New must be given when BillingMode is PROVISIONED (the "
-                "default); use PAY_PER_REQUEST to leave it out"},
+       Apart(values + "ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is "
+                      "PROVISIONED",
+             values + "ProvisionedThroughput of table New must be given when BillingMode is PROVISIONED (the "
+                      "default); use PAY_PER_REQUEST to leave it out")},
+      {"SEM-093", Creating([](auto* r) { r->mutable_provisioned_throughput(); }),
+       Apart(values + "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is "
+                      "PAY_PER_REQUEST",
+             values + "ProvisionedThroughput of table New must not be given when BillingMode is "
+                      "PAY_PER_REQUEST")},
+      {"SEM-093",
+       Creating([](auto* r) {
+         r->set_billing_mode(v1::BILLING_MODE_PROVISIONED);
+         r->mutable_provisioned_throughput()->set_read_capacity_units(1'000'000'000'001);
+         r->mutable_provisioned_throughput()->set_write_capacity_units(1);
+       }),
+       {"Given value 1000000000001 for ReadCapacityUnits is out of bounds",
+        " for table New; at most 1000000000000 are allowed"}},
       {"SEM-008", Creating([](auto* r) { r->set_table_name(Long(256)); }),
        "TableName '" + Long(255) +
            "' is invalid: it must be 3 to 255 characters of a-z, A-Z, 0-9, '_', '.' and '-'"},
       {"SEM-093", Creating([](auto* r) { r->set_table_name("Things"); }), "Table already exists: Things",
        absl::StatusCode::kAlreadyExists, kReasonResourceInUse},
-      {"SEM-094", [](TestDatabase& database) { return DeleteTable(database, "Single").status(); },
-       "Resource cannot be deleted as it is currently protected against deletion. Disable deletion "
-       "protection first. Table: Single"},
+      {"SEM-094",
+       [](TestDatabase& database) { return DeleteTable(database, "Single").status(); },
+       {"Resource cannot be deleted as it is currently protected against deletion. Disable deletion "
+        "protection "
+        "first.",
+        " Table: Single"}},
       {"SEM-095", UpdatingTable([](auto*) {}),
-       values +
-           "at least one of BillingMode, ProvisionedThroughput, index throughputs, an index to create or "
-           "delete, DeletionProtectionEnabled, StreamEnabled, StreamViewType, TableClass, SSESpecification, "
-           "OnDemandThroughput and WarmThroughput must be given"},
+       Apart("At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
+             "GlobalSecondaryIndexUpdates, SSESpecification, ReplicaUpdates, TableClass, "
+             "DeletionProtectionEnabled, OnDemandThroughput or WarmThroughput is required",
+             values +
+                 "at least one of BillingMode, ProvisionedThroughput, index throughputs, an index to create "
+                 "or delete, DeletionProtectionEnabled, StreamEnabled, StreamViewType, TableClass, "
+                 "SSESpecification, OnDemandThroughput and WarmThroughput must be given")},
+      {"SEM-095", UpdatingTable([](auto* r) { r->add_global_secondary_index_deletions("Other"); }),
+       Apart("Requested resource not found: Index Other for table Things",
+             "Requested resource not found: Table: Things has no global secondary index Other"),
+       absl::StatusCode::kNotFound, kReasonResourceNotFound},
+      {"SEM-095",
+       UpdatingTable([](auto* r) {
+         auto* index = r->add_global_secondary_index_creations();
+         index->set_index_name("ByA");
+         index->add_key_schema()->set_attribute_name("b");
+         index->mutable_key_schema(0)->set_key_type(v1::KEY_TYPE_HASH);
+         index->mutable_projection()->set_projection_type(v1::PROJECTION_TYPE_ALL);
+         r->add_attribute_definitions()->set_attribute_name("b");
+         r->mutable_attribute_definitions(0)->set_attribute_type(v1::SCALAR_ATTRIBUTE_TYPE_N);
+       }),
+       {"Attempting to create an index which already exists", ": ByA"}},
+      {"SEM-096", UpdatingTable([](auto* r) {
+         auto* index = r->add_global_secondary_index_creations();
+         index->set_index_name("ByC");
+         index->add_key_schema()->set_attribute_name("c");
+       }),
+       Apart(values + "AttributeDefinitions is not specified for index: ByC",
+             values + "AttributeDefinitions must have the key attributes of index ByC")},
+      {"SEM-098", UpdatingTable([](auto* r) { r->set_stream_enabled(false); }),
+       Apart("Table has no stream to disable: TableName: Things",
+             values + "the stream of table Things is already disabled")},
       {"SEM-099", UpdatingTable([](auto* r) { r->mutable_warm_throughput(); }),
        values + "WarmThroughput must give ReadUnitsPerSecond, WriteUnitsPerSecond or both"},
       {"SEM-099", UpdatingTable([](auto* r) { r->set_table_class(static_cast<v1::TableClass>(9)); }),

@@ -15,14 +15,21 @@ std::vector<ErrorRow> UpdateErrors() {
          r->set_update_expression("SET v = :v");
          SetValue(r, ":v", Wrapped(32));
        }),
-       "ExpressionAttributeValues contains invalid value: Nesting Levels have exceeded supported limits: "
-       "Attributes in the item have nested levels beyond supported limit of 32 (attribute \"" +
-           Times(32, "[0]") + "\") for key :v"},
+       Apart(
+           "ExpressionAttributeValues contains invalid value: Nesting Levels have exceeded supported limits: "
+           "Attributes in the item have nested levels beyond supported limit of 32 for key :v",
+           "ExpressionAttributeValues contains invalid value: Nesting Levels have exceeded supported limits: "
+           "Attributes in the item have nested levels beyond supported limit of 32 (attribute \"" +
+               Times(32, "[0]") + "\") for key :v")},
       {"SEM-017", Update("SET mp.k = :deep, lst[0] = :deep, mp.k2 = :deeper"),
-       "Nesting Levels have exceeded supported limits: attributes may nest at most 32 levels deep"},
+       Apart(
+           "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond "
+           "supported limit of 32",
+           "Nesting Levels have exceeded supported limits: attributes may nest at most 32 levels deep")},
       {"SEM-019", Update(" "), update + "The expression can not be empty;"},
-      {"SEM-023", Update("REMOVE Status"),
-       update + "Attribute name is a reserved keyword; reserved keyword: Status; name it by an #alias"},
+      {"SEM-023",
+       Update("REMOVE Status"),
+       {update + "Attribute name is a reserved keyword; reserved keyword: Status", "; name it by an #alias"}},
       {"SEM-025", Update("SET a = ((b + :n))"), update + "The expression has redundant parentheses;"},
       {"SEM-026", Updating([](auto* r) {
          r->set_condition_expression("attribute_exists(a)");
@@ -51,13 +58,16 @@ std::vector<ErrorRow> UpdateErrors() {
       {"EXP-24", Update("SET mp.k = :s, mp[0] = :s"),
        update + "Two document paths conflict with each other; must remove or rewrite one of these paths; "
                 "path one: [mp, k], path two: [mp, [0]]"},
-      {"EXP-26", Update("SET gone.k = :s"),
-       "The document path provided in the update expression is invalid for update: [gone, k]"},
-      {"EXP-26", Update("SET txt[0] = :s"),
-       "The document path provided in the update expression is invalid for update: [txt, [0]]"},
+      {"EXP-26",
+       Update("SET gone.k = :s"),
+       {"The document path provided in the update expression is invalid for update", ": [gone, k]"}},
+      {"EXP-26",
+       Update("SET txt[0] = :s"),
+       {"The document path provided in the update expression is invalid for update", ": [txt, [0]]"}},
       // A missing parent is an error (EXP-27).
-      {"EXP-26", Update("REMOVE gone.k"),
-       "The document path provided in the update expression is invalid for update: [gone, k]"},
+      {"EXP-26",
+       Update("REMOVE gone.k"),
+       {"The document path provided in the update expression is invalid for update", ": [gone, k]"}},
       {"EXP-28", Update("ADD a :s"),
        update +
            "Incorrect operand type for operator or function; operator or function: ADD, operand type: S"},
@@ -67,17 +77,21 @@ std::vector<ErrorRow> UpdateErrors() {
        update +
            "Incorrect operand type for operator or function; operator or function: DELETE, operand type: S"},
       {"EXP-29", Update("DELETE st :ns"), "An operand in the update expression has an incorrect data type"},
-      {"EXP-30", Update("SET a = gone + :n"),
-       "The provided expression refers to an attribute that does not exist in the item: [gone]"},
+      {"EXP-30",
+       Update("SET a = gone + :n"),
+       {"The provided expression refers to an attribute that does not exist in the item", ": [gone]"}},
       {"EXP-30", Update("SET a = txt + :n"),
        "An operand in the update expression has an incorrect data type"},
       {"EXP-30", Update("SET a = n - :s"),
        update + "Incorrect operand type for operator or function; operator or function: -, operand type: S"},
       // Overflow of arithmetic is an error (EXP-30).
-      {"SEM-011", Update("ADD huge :big"), "Attempting to store more than 38 significant digits in a Number"},
+      {"SEM-011", Update("ADD huge :big"),
+       Apart("Number overflow. Attempting to store a number with magnitude larger than supported range",
+             "Attempting to store more than 38 significant digits in a Number")},
       // Overflow of arithmetic is an error (EXP-30).
       {"SEM-011", Update("SET a = huge + :one"),
-       "Attempting to store more than 38 significant digits in a Number"},
+       Apart("Number overflow. Attempting to store a number with magnitude larger than supported range",
+             "Attempting to store more than 38 significant digits in a Number")},
       // The operand of if_not_exists may not be a sum (EXP-31).
       {"EXP-01", Update("SET a = if_not_exists(a, b + :n)"),
        update + "Syntax error; token: \"+\", near: \"b + :n\""},
@@ -101,13 +115,14 @@ std::vector<ErrorRow> UpdateErrors() {
        }),
        update + "Syntax error; token: \"<EOF>\", near: \"SET\""},
       // The key schema is checked before the attributes that the update changes (SEM-115).
-      {"SEM-007", Updating([](auto* r) {
+      {"SEM-007",
+       Updating([](auto* r) {
          r->set_key_or_item(Encode({{"pk", S("p")}}));
          r->set_update_expression("SET pk = :v");
          SetValue(r, ":v", S("x"));
        }),
-       "The provided key element does not match the schema; the key of table Things consists of: pk (S), sk "
-       "(S)"},
+       {"The provided key element does not match the schema",
+        "; the key of table Things consists of: pk (S), sk (S)"}},
   };
 }
 

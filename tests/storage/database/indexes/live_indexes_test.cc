@@ -274,7 +274,10 @@ TEST_F(LiveIndexes, AreCheckedBeforeTheyAreCreated) {  // SEM-093, SEM-095, SEM-
   const v1::UpdateTableRequest good = CreateIndexRequest("Things", "ByGroup", {"grp:S", "rank:N"}, 1);
   v1::UpdateTableRequest request = good;
   request.clear_attribute_definitions();
-  EXPECT_THAT(Update(request).status(), IsInvalid("not defined in AttributeDefinitions. Keys: [grp]"));
+  EXPECT_THAT(Update(request).status(), IsInvalid("must have the key attributes of index ByGroup"));
+  request = good;
+  request.mutable_attribute_definitions()->RemoveLast();
+  EXPECT_THAT(Update(request).status(), IsInvalid("not defined in AttributeDefinitions. Keys: [grp, rank]"));
   request = good;
   request.mutable_global_secondary_index_creations(0)->clear_projection();
   EXPECT_THAT(Update(request).status(), IsInvalid("ProjectionType of index ByGroup"));
@@ -320,7 +323,7 @@ TEST_F(LiveIndexes, AreBoundedInNumberAndProjectedAttributes) {  // SEM-067, SEM
     AddIndex(&full, "Index" + std::to_string(i), {"grp:S"}, 1, v1::PROJECTION_TYPE_KEYS_ONLY);
   database_.CreateTable(full);
   EXPECT_THAT(Update(CreateIndexRequest("Full", "More", {"grp:S"}, 1)).status(),
-              IsInvalid("at most 20 are allowed"));
+              IsLimitExceeded("Number of global secondary indexes exceeds per-table limit of 20"));
   EXPECT_EQ(Describe(database_, "Full").global_secondary_indexes_size(), kMaxGlobalSecondaryIndexes);
 
   auto wide = TableRequest("Wide");

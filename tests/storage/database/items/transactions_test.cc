@@ -117,12 +117,23 @@ TEST_F(Transactions, ApplyNothingWhenOneActionCannotBe) {  // SEM-047, SEM-051, 
 TEST_F(Transactions, ReportOnlyTheFirstValidationError) {  // SEM-051, SEM-005, SEM-070
   AddPut(WriteRequest("Things", {{"pk", S("a")}, {"sk", S("s")}, {"kind", S("k")}}));
   AddPut(WriteRequest("Things", {{"pk", S("b")}, {"sk", S("s")}, {"kind", N("1")}}));
-  AddPut(WriteRequest("Things", {{"pk", S("c")}, {"sk", S("s")}, {"kind", S("")}}));
+  AddPut(WriteRequest("Things", {{"pk", S("c")}, {"sk", S("s")}, {"kind", N("2")}}));
   auto reply = Run();
   EXPECT_THAT(Reasons(reply), ElementsAre("NONE", "VALIDATION_ERROR", "NONE"));
   EXPECT_THAT(reply->cancelled().reasons(1).message(),
               ::testing::HasSubstr("Type mismatch for Index Key kind"));
   EXPECT_THAT(Things(), IsEmpty());
+}
+
+// An index key that would be empty is an error of the request, as an empty key of the table is.
+TEST_F(Transactions, AnEmptyIndexKeyRefusesTheRequest) {  // SEM-053, SEM-070
+  AddPut(WriteRequest("Things", {{"pk", S("a")}, {"sk", S("s")}, {"kind", N("1")}}));
+  AddPut(WriteRequest("Things", {{"pk", S("b")}, {"sk", S("s")}, {"kind", S("")}}));
+  const absl::Status status = Run().status();
+  EXPECT_THAT(status, IsInvalid("A value specified for a secondary index key is not supported"));
+  EXPECT_EQ(RuleOf(status), "SEM-070");
+  EXPECT_THAT(Things(), IsEmpty());
+  database_.CheckIsClean();
 }
 
 // A key that does not fit the schema is a reason like any other: conditions of other actions are reported

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "storage/base/limits.h"
+#include "storage/base/service_text.h"
 #include "storage/schema/table_changes.h"
 #include "storage/store/catalog_records.h"
 #include "tests/storage/database/requests.h"
@@ -135,6 +136,30 @@ TEST_F(ScanSegmentsTest, AreChecked) {
   query.set_total_segments(1);
   EXPECT_THAT(Await<Page>([&](auto done) { database_->Query(query, std::move(done)); }).status(),
               IsInvalid("use Scan"));
+}
+
+// A program may make a start key itself. It belongs to one segment, whose remaining items follow (SEM-032).
+TEST_F(ScanSegmentsTest, AStartKeyNeedsNoFirstPage) {
+  constexpr int kSegments = 5;
+  Fill(0, 1'000);
+  int accepted = 0;
+  for (int segment = 0; segment < kSegments; ++segment) {
+    auto request = Segment(segment, kSegments);
+    request.set_exclusive_start_key(Encode({{"pk", S("customer-5")}, {"sk", S("s")}}));
+    auto page = Scan(request);
+    if (page.ok()) {
+      ++accepted;
+      continue;
+    }
+    EXPECT_THAT(page.status(), IsInvalid("outside of the Segment"));
+    EXPECT_EQ(
+        ServiceTextOf(page.status()),
+        "The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with "
+        "correct Segment. TotalSegments: 5 Segment: " +
+            std::to_string(segment));
+  }
+  EXPECT_EQ(accepted, 1);
+  for (size_t size : Sizes(kSegments, 1'000)) EXPECT_GE(size, 100u);
 }
 
 // Otherwise the borders of old numbers of segments would pile up in the catalog.

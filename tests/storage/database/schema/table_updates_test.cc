@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "storage/base/limits.h"
+#include "storage/base/service_text.h"
 #include "tests/storage/database/requests.h"
 
 namespace itemdb::testing {
@@ -120,12 +121,17 @@ TEST_F(TableUpdates, AreChecked) {
   EXPECT_THAT(Update(request_).status(), IsInvalid("PAY_PER_REQUEST"));
   request_.clear_provisioned_throughput();
   request_.add_global_secondary_index_throughputs()->set_index_name("Missing");
-  EXPECT_THAT(Update(request_).status(), IsInvalid("does not have the specified index: Missing"));
+  EXPECT_THAT(Update(request_).status(), IsTableNotFound());
+  EXPECT_EQ(ServiceTextOf(Update(request_).status()),
+            "Requested resource not found: Index Missing for table Things");
   request_.clear_global_secondary_index_throughputs();
   request_.set_billing_mode(static_cast<v1::BillingMode>(9));
   EXPECT_THAT(Update(request_).status(), IsInvalid("BillingMode must be"));
   request_.set_table_name("Missing");
   EXPECT_THAT(Update(request_).status(), IsTableNotFound());
+  // That a request changes nothing is found before the table is looked up.
+  request_.clear_billing_mode();
+  EXPECT_THAT(Update(request_).status(), IsInvalid("at least one of BillingMode"));
 }
 
 TEST_F(TableUpdates, ChangeWhichImagesChangeRecordsCarryFromThenOn) {

@@ -1,0 +1,50 @@
+// The statuses that a table passes through in DynamoDB and has not here (`--status-delay`).
+//
+// Here a table is ACTIVE when CreateTable is answered. For programs that test how they wait, replies over
+// HTTP can show CREATING, UPDATING and ENABLING for a time. Only what is shown differs: the table can be used
+// at once.
+//
+// Thread-safe. Kept in memory: after a restart everything is shown as it is.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+
+#include "itemdb/v1/tables.pb.h"
+#include "storage/base/mutex.h"
+
+namespace itemdb::http {
+
+class ShownStatuses {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // `delay`: how long a status is shown; 0: not at all.
+  explicit ShownStatuses(std::chrono::milliseconds delay) : delay_(delay) {}
+
+  // A table was created, changed, or its time to live was enabled. `table` is its name or ARN.
+  void Created(const std::string& table) { Remember(table, &Times::created); }
+  void Updated(const std::string& table) { Remember(table, &Times::updated); }
+  void TimeToLiveEnabled(const std::string& table) { Remember(table, &Times::time_to_live); }
+
+  // Sets the statuses that replies show.
+  void Show(v1::TableDescription* table);
+  void Show(const std::string& table, v1::DescribeTimeToLiveReply* time_to_live);
+
+ private:
+  // Until when a status is shown.
+  struct Times {
+    Clock::time_point created, updated, time_to_live;
+  };
+
+  void Remember(const std::string& table, Clock::time_point Times::*which);
+  Times Find(const std::string& table);
+
+  const std::chrono::milliseconds delay_;
+  storage::Mutex mutex_;
+  // By table name. Tables whose times have passed are removed when another is remembered.
+  std::map<std::string, Times> times_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace itemdb::http

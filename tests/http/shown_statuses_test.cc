@@ -1,0 +1,66 @@
+// The statuses that `--status-delay` keeps.
+
+#include <chrono>
+
+#include "daemon/http/api/shown_statuses.h"
+#include "tests/http/json_fixture.h"
+
+namespace itemdb::testing {
+namespace {
+
+constexpr char kShownTable[] = R"({"TableName":"Things"})";
+constexpr char kEnableTimeToLive[] =
+    R"({"TableName":"Things","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}})";
+constexpr char kProtect[] = R"({"TableName":"Things","DeletionProtectionEnabled":true})";
+
+bool Has(const std::string& reply, const std::string& text) { return reply.find(text) != std::string::npos; }
+
+TEST(ShownStatuses, AreShownForATimeAndTheTableCanBeUsed) {
+  JsonFixture json(std::chrono::hours(1));
+  EXPECT_TRUE(Has(json.Succeed("CreateTable", kCreateThings), R"("TableStatus":"CREATING")"));
+  EXPECT_TRUE(Has(json.Succeed("DescribeTable", kShownTable), R"("TableStatus":"CREATING")"));
+  EXPECT_TRUE(Has(
+      json.Succeed("DescribeTable", R"({"TableName":"arn:aws:dynamodb:local:000000000000:table/Things"})"),
+      R"("TableStatus":"CREATING")"));
+  json.Succeed("PutItem", R"({"TableName":"Things","Item":{"pk":{"S":"p"},"sk":{"S":"s"}}})");
+  json.Succeed("UpdateTimeToLive", kEnableTimeToLive);
+  EXPECT_TRUE(Has(json.Succeed("DescribeTimeToLive", kShownTable), R"("TimeToLiveStatus":"ENABLING")"));
+}
+
+TEST(ShownStatuses, EndWithTheirTime) {
+  JsonFixture json(std::chrono::milliseconds(1));
+  json.Succeed("CreateTable", kCreateThings);
+  // As a program waits; a status that stays would never end this.
+  while (!Has(json.Succeed("DescribeTable", kShownTable), R"("TableStatus":"ACTIVE")")) {
+  }
+  json.Succeed("UpdateTable", kProtect);
+  while (!Has(json.Succeed("DescribeTable", kShownTable), R"("TableStatus":"ACTIVE")")) {
+  }
+}
+
+TEST(ShownStatuses, AreAsTheyAreWithoutADelay) {
+  JsonFixture json;
+  EXPECT_TRUE(Has(json.Succeed("CreateTable", kCreateThings), R"("TableStatus":"ACTIVE")"));
+  EXPECT_TRUE(Has(json.Succeed("UpdateTable", kProtect), R"("TableStatus":"ACTIVE")"));
+}
+
+TEST(ShownStatuses, AnUpdateIsShownAfterTheCreation) {
+  ShownStatuses statuses(std::chrono::hours(1));
+  v1::TableDescription table;
+  table.set_table_name("Things");
+  table.set_table_status(v1::TABLE_STATUS_ACTIVE);
+  statuses.Updated("Things");
+  statuses.Show(&table);
+  EXPECT_EQ(table.table_status(), v1::TABLE_STATUS_UPDATING);
+  table.set_table_status(v1::TABLE_STATUS_ACTIVE);
+  statuses.Created("Things");
+  statuses.Show(&table);
+  EXPECT_EQ(table.table_status(), v1::TABLE_STATUS_CREATING);
+  table.set_table_name("Others");
+  table.set_table_status(v1::TABLE_STATUS_ACTIVE);
+  statuses.Show(&table);
+  EXPECT_EQ(table.table_status(), v1::TABLE_STATUS_ACTIVE);
+}
+
+}  // namespace
+}  // namespace itemdb::testing

@@ -60,9 +60,9 @@ TEST_F(ShellTest, AStatementMayGoOnInTheNextLine) {
 TEST_F(ShellTest, SettingsHoldForTheStatementsAfterThem) {
   const Outcome outcome = Call({"shell"}, "\\o table\n\\x\ntable list\n\\x\n\\o json\n\\d\n\\timing\n\\d\n");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_EQ(
-      outcome.out,
-      "-[ 1 ]-\ntable  music\n1 table\n{\n  \"TableNames\": [\"music\"]\n}\n{\n  \"TableNames\": [\"music\"]\n}\n");
+  EXPECT_EQ(outcome.out,
+            "-[ 1 ]-\ntable  music\n1 table\n{\n  \"TableNames\": [\"music\"]\n}\n{\n  \"TableNames\": "
+            "[\"music\"]\n}\n");
   EXPECT_THAT(outcome.err, HasSubstr("expanded output is on\nexpanded output is off\ntiming is on\ntime: "));
 }
 

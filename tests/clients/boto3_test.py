@@ -323,7 +323,7 @@ class Items(unittest.TestCase):
                 (lambda: ask.scan(TableName=name, FilterExpression="size = :v",
                                   ExpressionAttributeValues={":v": {"S": "x"}}),
                  "Invalid FilterExpression: Attribute name is a reserved keyword; reserved keyword: size"),
-                (lambda: ask.update_item(TableName=name, Key=key, UpdateExpression="SET a = missing + :n",
+                (lambda: ask.update_item(TableName=name, Key=key, UpdateExpression="SET a = gone + :n",
                                          ExpressionAttributeValues={":n": {"N": "1"}}),
                  "The provided expression refers to an attribute that does not exist in the item"),
                 (lambda: ask.query(TableName=name, IndexName="nothing", KeyConditionExpression="pk = :p",

@@ -105,6 +105,10 @@ class FakeDaemon::Services {
     grpc::Status Scan(Context*, const v1::ScanRequest* q, v1::ScanReply* r) override {
       return Answer(fake->scan, q, r);
     }
+    grpc::Status SearchVectors(Context*, const v1::SearchVectorsRequest* q,
+                               v1::SearchVectorsReply* r) override {
+      return Answer(fake->search_vectors, q, r);
+    }
     const FakeDaemon* fake;
   };
 

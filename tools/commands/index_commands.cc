@@ -71,8 +71,8 @@ void PrintIndexes(Context& context, const TableDescription& table, const std::st
     TextTable text({"index", "status", NumberColumn("items"), NumberColumn("bytes"), NumberColumn("skipped"),
                     "doing", NumberColumn("done"), NumberColumn("of"), NumberColumn("per second"), "left",
                     "last error"});
-    for (const IndexDescription& index : table.indexes) {
-      if (!index_name.empty() && index.definition.index_name != index_name) continue;
+    const auto add = [&](const auto& index) {
+      if (!index_name.empty() && index.definition.index_name != index_name) return;
       const IndexBuild build = index.build.value_or(IndexBuild{});
       const bool building = index.build.has_value();
       auto number = [building](int64_t value) { return building ? absl::StrCat(value) : ""; };
@@ -81,7 +81,9 @@ void PrintIndexes(Context& context, const TableDescription& table, const std::st
                    absl::StrCat(building ? build.skipped_items : index.skipped_items), PhaseText(build),
                    number(build.done), number(build.total), number(build.per_second),
                    building ? absl::FormatDuration(build.time_left) : "", build.last_error});
-    }
+    };
+    for (const IndexDescription& index : table.indexes) add(index);
+    for (const VectorIndexDescription& index : table.vector_indexes) add(index);
     context.Print(text);
     return;
   }
@@ -90,10 +92,24 @@ void PrintIndexes(Context& context, const TableDescription& table, const std::st
     if (index_name.empty() || index.definition.index_name == index_name)
       indexes.elements.push_back(IndexToJson(index));
   }
-  context.Print(JsonValue::Object()
-                    .Add("TableName", table.definition.table_name)
-                    .Add("TableStatus", NameOf(table.table_status))
-                    .Add("GlobalSecondaryIndexes", std::move(indexes)));
+  JsonValue document = JsonValue::Object()
+                           .Add("TableName", table.definition.table_name)
+                           .Add("TableStatus", NameOf(table.table_status))
+                           .Add("GlobalSecondaryIndexes", std::move(indexes));
+  JsonValue vector_indexes = JsonValue::Array();
+  for (const VectorIndexDescription& index : table.vector_indexes) {
+    if (index_name.empty() || index.definition.index_name == index_name)
+      vector_indexes.elements.push_back(VectorIndexToJson(index));
+  }
+  if (!vector_indexes.elements.empty()) document.Add("VectorIndexes", std::move(vector_indexes));
+  context.Print(document);
+}
+
+const VectorIndexDescription* FindVectorIndex(const TableDescription& table, const std::string& index_name) {
+  for (const VectorIndexDescription& index : table.vector_indexes) {
+    if (index.definition.index_name == index_name) return &index;
+  }
+  return nullptr;
 }
 
 int64_t RecordsOf(const TableDescription& table, const std::string& index_name) {
@@ -102,6 +118,9 @@ int64_t RecordsOf(const TableDescription& table, const std::string& index_name) 
     if (index_name.empty() || index.definition.index_name == index_name) records += index.item_count;
   }
   for (const LocalIndexDescription& index : table.local_indexes) {
+    if (index_name.empty() || index.definition.index_name == index_name) records += index.item_count;
+  }
+  for (const VectorIndexDescription& index : table.vector_indexes) {
     if (index_name.empty() || index.definition.index_name == index_name) records += index.item_count;
   }
   return records;
@@ -148,7 +167,8 @@ absl::Status RunIndexAdd(Context& context, const IndexAddOptions& options) {
 absl::Status RunIndexStatus(Context& context, const IndexOptions& options) {
   ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
   ITEMDB_ASSIGN_OR_RETURN(TableResult result, client.DescribeTable(options.table_name, context.Call()));
-  if (!options.index_name.empty() && FindIndex(result.table, options.index_name) == nullptr)
+  if (!options.index_name.empty() && FindIndex(result.table, options.index_name) == nullptr &&
+      FindVectorIndex(result.table, options.index_name) == nullptr)
     return NoSuchIndex(options.table_name, options.index_name);
   PrintIndexes(context, result.table, options.index_name);
   return absl::OkStatus();
@@ -158,16 +178,18 @@ absl::Status RunIndexDrop(Context& context, const IndexDropOptions& options) {
   ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
   ITEMDB_ASSIGN_OR_RETURN(TableResult found, client.DescribeTable(options.table_name, context.Call()));
   const IndexDescription* index = FindIndex(found.table, options.index_name);
-  if (index == nullptr) return NoSuchIndex(options.table_name, options.index_name);
+  const VectorIndexDescription* vector_index = FindVectorIndex(found.table, options.index_name);
+  if (index == nullptr && vector_index == nullptr) return NoSuchIndex(options.table_name, options.index_name);
   const std::string action =
       absl::StrFormat("delete the index %s of the table %s with %d entries (%d bytes)", options.index_name,
-                      options.table_name, index->item_count, index->index_size_bytes);
+                      options.table_name, index != nullptr ? index->item_count : vector_index->item_count,
+                      index != nullptr ? index->index_size_bytes : vector_index->index_size_bytes);
   ITEMDB_ASSIGN_OR_RETURN(bool go_on, Confirm(context, options.confirm, action, Unattended::kRefuse));
   if (go_on) {
-    ITEMDB_ASSIGN_OR_RETURN(TableResult deleted,
-                            client.UpdateTable({.table_name = options.table_name,
-                                                .delete_global_secondary_index = options.index_name},
-                                               context.Call()));
+    UpdateTableRequest request{.table_name = options.table_name};
+    (index != nullptr ? request.delete_global_secondary_index : request.delete_vector_index) =
+        options.index_name;
+    ITEMDB_RETURN_IF_ERROR(client.UpdateTable(request, context.Call()).status());
   }
   PrintIndexes(context, found.table, options.index_name);
   return absl::OkStatus();

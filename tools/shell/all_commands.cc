@@ -20,6 +20,7 @@
 #include "tools/commands/pattern_commands.h"
 #include "tools/commands/promote_commands.h"
 #include "tools/commands/query_commands.h"
+#include "tools/commands/search_commands.h"
 #include "tools/commands/shard_commands.h"
 #include "tools/commands/status_commands.h"
 #include "tools/commands/table_backup_commands.h"
@@ -37,6 +38,7 @@ void RegisterAllCommands(CommandTable& table) {
   RegisterTimeToLiveCommands(table);
   RegisterItemCommands(table);
   RegisterQueryCommands(table);
+  RegisterSearchCommands(table);
   RegisterCountCommands(table);
   RegisterExplainCommands(table);
   RegisterBatchCommands(table);

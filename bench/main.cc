@@ -17,6 +17,7 @@
 #include "bench/tables.h"
 #include "bench/throughput.h"
 #include "bench/time_to_live.h"
+#include "bench/vectors.h"
 #include "bench/watches.h"
 
 namespace itemdb::bench {
@@ -60,6 +61,10 @@ struct Options {
   double expiry_seconds = 20;
   int64_t expired = 1'000'000;
   int watches = 10'000;
+  int64_t vectors = 100'000;
+  int vector_dimensions = 128;
+  int vector_clusters = 1'000;
+  int vector_queries = 500;
   std::string transport = "tcp";
   std::string output = "text";
   // echo-server.
@@ -138,6 +143,19 @@ void AddOptions(CLI::App& app, Options& options) {
   app.add_option("--settle", options.settle_seconds, "Idle seconds before start measures memory (default 2)")
       ->check(CLI::Range(0.0, kMaxSeconds))
       ->type_name("S");
+  app.add_option("--vectors", options.vectors, "Vectors that vectors searches (default 100000)")
+      ->check(CLI::Range(int64_t{100}, int64_t{100'000'000}))
+      ->type_name("N");
+  app.add_option("--vector-dimensions", options.vector_dimensions, "Their dimensions (default 128)")
+      ->check(CLI::Range(1, 4'096))
+      ->type_name("N");
+  app.add_option("--vector-clusters", options.vector_clusters,
+                 "Gaussian clusters that they are drawn from; 0: uniform (default 1000)")
+      ->check(CLI::Range(0, 1'000'000))
+      ->type_name("N");
+  app.add_option("--vector-queries", options.vector_queries, "Searches in vectors (default 500)")
+      ->check(CLI::Range(1, 1'000'000))
+      ->type_name("N");
   app.add_option("--transport", options.transport, "tcp (127.0.0.1, the default) or unix (a socket)")
       ->check(CLI::IsMember({"tcp", "unix"}))
       ->type_name("KIND");
@@ -233,6 +251,12 @@ absl::Status RunCommand(const std::string& command, const Options& options) {
         session,
         {.items = options.backup_items, .writers = options.live_writers, .seconds = 5 * options.seconds}));
   }
+  if (all || command == "vectors") {
+    ITEMDB_RETURN_IF_ERROR(RunVectors(session, {.vectors = options.vectors,
+                                                .dimensions = options.vector_dimensions,
+                                                .clusters = options.vector_clusters,
+                                                .queries = options.vector_queries}));
+  }
   if (all || command == "order") {
     ITEMDB_RETURN_IF_ERROR(RunOrderingCost(session, {.writes = options.writes, .rounds = options.rounds}));
   }
@@ -259,6 +283,7 @@ int Main(int argc, char** argv) {
   app.add_subcommand("watches", "Puts with and without idle watches of other tables");
   app.add_subcommand("standby", "Puts with an archive and a standby, and the time of a promotion");
   app.add_subcommand("backups", "Times and sizes of backups, restores, exports and imports; archive lag");
+  app.add_subcommand("vectors", "Searches of a vector index: exact, by its graph, and hnswlib alone");
   app.add_subcommand("order", "CPU time of each step of a put, on one thread");
   // Hidden commands: this program starts itself with them as a contender.
   CLI::App* echo = app.add_subcommand("echo-server", "")->group("");

@@ -321,7 +321,7 @@ void VectorCopies::BuildGraphsOf(Loaded& loaded) {
     if (!step.has_value()) return;
     step->Run(may_go_on);
     if (!may_go_on() || step->has_failed()) return;
-    // Searches that begin wait for `refreshing`, so those that run let go of `searching` soon.
+    // Searches that begin wait for `refreshing`, so those that run release `searching` soon.
     MutexLock refreshing(loaded.refreshing);
     std::unique_lock lock(loaded.searching);
     if (loaded.searched == nullptr) return;

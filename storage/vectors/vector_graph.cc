@@ -1,5 +1,8 @@
 #include "storage/vectors/vector_graph.h"
 
+// Distances are our own. Without this the header would define functions, such as cpuid, that are neither
+// inline nor in a namespace.
+#define NO_MANUAL_VECTORIZATION
 #include <hnswlib/hnswlib.h>
 
 #include <algorithm>

@@ -145,11 +145,12 @@ TEST(RequestTables, AreInFieldsThatAreKnown) {
           "GetAccessPatternsRequest.table_name", "GetItemRequest.table_name", "KeysAndAttributes.table_name",
           // Where ListTables begins: names before it are left out.
           "ListTablesRequest.exclusive_start_table_name", "PutItemRequest.table_name",
-          "QueryRequest.table_name", "ScanRequest.table_name", "TableWriteRequests.table_name",
-          "TagTableRequest.table_name", "TransactDelete.table_name", "TransactGet.table_name",
-          "TransactPut.table_name", "TransactStatement.statement", "TransactUpdate.table_name",
-          "UndoChangesRequest.table_name", "UntagTableRequest.table_name", "UpdateItemRequest.table_name",
-          "UpdateTableRequest.table_name", "UpdateTimeToLiveRequest.table_name", "WatchRequest.table_name",
+          "QueryRequest.table_name", "ScanRequest.table_name", "SearchVectorsRequest.table_name",
+          "TableWriteRequests.table_name", "TagTableRequest.table_name", "TransactDelete.table_name",
+          "TransactGet.table_name", "TransactPut.table_name", "TransactStatement.statement",
+          "TransactUpdate.table_name", "UndoChangesRequest.table_name", "UntagTableRequest.table_name",
+          "UpdateItemRequest.table_name", "UpdateTableRequest.table_name",
+          "UpdateTimeToLiveRequest.table_name", "WatchRequest.table_name",
           // ChangeStream::JudgedRequest() compares it with the name.
           "WatchRequest.table_storage_id"}));
 }

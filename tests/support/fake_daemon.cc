@@ -113,6 +113,10 @@ class FakeDaemon::Services {
                                     v1::ExecuteTransactionReply* r) override {
       return Answer(fake->execute_transaction, q, r);
     }
+    grpc::Status SearchVectors(Context*, const v1::SearchVectorsRequest* q,
+                               v1::SearchVectorsReply* r) override {
+      return Answer(fake->search_vectors, q, r);
+    }
     const FakeDaemon* fake;
   };
 

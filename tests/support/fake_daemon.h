@@ -54,6 +54,7 @@ class FakeDaemon {
   Handler<v1::BatchGetItemRequest, v1::BatchGetItemReply> batch_get_item;
   Handler<v1::TransactGetItemsRequest, v1::TransactGetItemsReply> transact_get_items;
   Handler<v1::QueryRequest, v1::QueryReply> query;
+  Handler<v1::SearchVectorsRequest, v1::SearchVectorsReply> search_vectors;
   Handler<v1::ScanRequest, v1::ScanReply> scan;
   Handler<v1::ExecuteStatementRequest, v1::ExecuteStatementReply> execute_statement;
   Handler<v1::ExecuteTransactionRequest, v1::ExecuteTransactionReply> execute_transaction;

@@ -86,6 +86,20 @@ void RotateAuditLog(const std::string& path) {
   testing::WriteFile(path, absl::StrJoin(absl::MakeSpan(lines).subspan(2), "\n"));
 }
 
+// A table with a vector index.
+void MakeArticles(const RealDaemon& daemon) {
+  const Outcome created = daemon.Call({"table", "create", "-f", "-"}, R"({"TableName": "articles",
+    "BillingMode": "PAY_PER_REQUEST", "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+    "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}, {"AttributeName": "topic", "AttributeType": "S"}],
+    "VectorIndexes": [{"IndexName": "ByMeaning", "VectorAttribute": {"AttributeName": "meaning"}, "Dimensions": 3,
+      "DistanceFunction": "COSINE", "Projection": {"ProjectionType": "ALL"},
+      "SearchSchema": [{"AttributeName": "topic", "SearchSchemaElementType": "INLINE_FILTER"}]}]})");
+  EXPECT_EQ(created.exit_code, 0) << created.err;
+  const Outcome put =
+      daemon.Call({"item", "put", "articles", R"({"id": "1", "topic": "music", "meaning": [0.9, 0.1, 0]})"});
+  EXPECT_EQ(put.exit_code, 0) << put.err;
+}
+
 TEST(Examples, AllSucceedAgainstARealDaemon) {
   const std::filesystem::path directory =
       std::filesystem::path(testing::ProgramPath("itemctl")).parent_path();
@@ -95,6 +109,7 @@ TEST(Examples, AllSucceedAgainstARealDaemon) {
   ForEachCommand(table, table.root(), [&](const CLI::App& command) {
     // A new daemon for each command, so that examples do not see the writes of other commands.
     const RealDaemon daemon;
+    if (PathOf(command) == "search") MakeArticles(daemon);
     if (PathOf(command) == "audit verify") RotateAuditLog(daemon.directory() + "/audit.jsonl");
     for (const Example& example : table.SpecOf(&command).examples) {
       SCOPED_TRACE(example.line);

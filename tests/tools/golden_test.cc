@@ -53,6 +53,20 @@ grpc::Status FixedTimeToLive(const v1::DescribeTimeToLiveRequest&, v1::DescribeT
   return grpc::Status::OK;
 }
 
+grpc::Status FixedSearch(const v1::SearchVectorsRequest& request, v1::SearchVectorsReply* reply) {
+  EXPECT_EQ(request.top_k(), 2);
+  EXPECT_EQ(request.search_vector_size(), 2);
+  EXPECT_EQ(request.search_condition_expression(), "topic = :t");
+  for (const auto& [title, score] : {std::pair("Fugues", 0.00625F), std::pair("Jazz", 1.25F)}) {
+    v1::SearchResult* result = reply->add_search_results();
+    v1::Attribute* attribute = result->mutable_item()->add_attributes();
+    attribute->set_name("title");
+    attribute->mutable_value()->set_s(title);
+    result->set_score(score);
+  }
+  return grpc::Status::OK;
+}
+
 grpc::Status FixedStatus(const v1::GetStatusRequest& request, v1::GetStatusReply* reply) {
   reply->set_version("1.2.3");
   reply->set_database_id("00000000-0000-0000-0000-000000000000");
@@ -602,6 +616,11 @@ std::vector<Case> Cases() {
       {"partiql",
        {"SELECT artist, plays FROM music WHERE artist = ?", "\"Bach\""},
        {"UPDATE music SET plays = 1 WHERE artist = 'Bach'"}},
+      {.command = "search",
+       .success = {"articles", "ByMeaning", "--near", "[0.9, 0.1]", "--top", "2", "--filter", "topic = :t",
+                   "--values", R"({":t": "music"})"},
+       .failure = {"articles", "ByMeaning", "--near", "[0.9, \"x\"]"},
+       .fake = true},
       {"count", {"Employee"}, {"Employe"}},
       {.command = "explain",
        .success = {"Order", "--filter", "order_id = :o", "--values", R"({":o": "ord_001"})"},
@@ -788,6 +807,7 @@ std::string Transcript(const Case& each, const RealDaemon* shared) {
       fake.promote = FixedPromotion;
       fake.describe_table = FixedTable;
       fake.describe_time_to_live = FixedTimeToLive;
+      fake.search_vectors = FixedSearch;
       AddBackups(fake);
       AddUndo(fake);
       AddImports(fake);

@@ -107,8 +107,7 @@ TEST(TableJson, RefusesUnknownMembersByName) {
 }
 
 TEST(TableJson, SaysWhichMembersOfAwsAreNotOffered) {
-  for (const char* name :
-       {"ResourcePolicy", "VectorIndexes", "GlobalTableSourceArn", "GlobalTableSettingsReplicationMode"}) {
+  for (const char* name : {"ResourcePolicy", "GlobalTableSourceArn", "GlobalTableSettingsReplicationMode"}) {
     SCOPED_TRACE(name);
     const std::string member(name);
     EXPECT_THAT(MessageWith("\"TableName\"", "\"" + member + "\": [], \"TableName\""),

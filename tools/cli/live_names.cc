@@ -42,6 +42,9 @@ std::vector<std::string> LiveIndexNames(Client& client, const std::string& table
     for (const LocalSecondaryIndex& index : described->table.definition.local_secondary_indexes) {
       names.insert(index.index_name);
     }
+    for (const VectorIndex& index : described->table.definition.vector_indexes) {
+      names.insert(index.index_name);
+    }
   }
   return Sorted(names);
 }

@@ -70,33 +70,38 @@ absl::StatusOr<UpdateTableRequest> RequestOf(const IndexAddOptions& options) {
 // Prints the index `index_name`, or all indexes if it is empty.
 void PrintIndexes(Context& context, const TableDescription& table, const std::string& index_name) {
   if (context.format() == OutputFormat::kTable) {
-    const auto is_shown = [&index_name](const IndexDescription& index) {
-      return index_name.empty() || index.definition.index_name == index_name;
+    std::vector<std::vector<std::string>> shown, builds;
+    bool any_build = false;
+    const auto add = [&](const auto& index) {
+      if (!index_name.empty() && index.definition.index_name != index_name) return;
+      const IndexBuild build = index.build.value_or(IndexBuild{});
+      const bool building = index.build.has_value();
+      any_build |= building;
+      shown.push_back({index.definition.index_name, std::string(NameOf(index.index_status)),
+                       WithSeparators(index.item_count), BytesText(index.index_size_bytes),
+                       absl::StrCat(building ? build.skipped_items : index.skipped_items)});
+      builds.emplace_back();
+      if (!building) return;
+      builds.back() = {PhaseText(build),
+                       absl::StrCat(build.done),
+                       absl::StrCat(build.total),
+                       absl::StrCat(build.per_second),
+                       absl::FormatDuration(build.time_left),
+                       build.last_error};
     };
-    // The columns of a build are only there if an index is being built.
-    const bool any_build = std::any_of(table.indexes.begin(), table.indexes.end(), [&](const auto& index) {
-      return is_shown(index) && index.build.has_value();
-    });
+    for (const IndexDescription& index : table.indexes) add(index);
+    for (const VectorIndexDescription& index : table.vector_indexes) add(index);
     std::vector<TableColumn> columns = {"index", "status", NumberColumn("items"), NumberColumn("size"),
                                         NumberColumn("skipped")};
+    // The columns of a build are only there if an index is being built.
     if (any_build) {
       columns.insert(columns.end(), {"doing", NumberColumn("done"), NumberColumn("of"),
                                      NumberColumn("per second"), "left", "last error"});
     }
     TextTable text(std::move(columns));
-    for (const IndexDescription& index : table.indexes) {
-      if (!is_shown(index)) continue;
-      const IndexBuild build = index.build.value_or(IndexBuild{});
-      const bool building = index.build.has_value();
-      std::vector<std::string> cells = {index.definition.index_name, std::string(NameOf(index.index_status)),
-                                        WithSeparators(index.item_count), BytesText(index.index_size_bytes),
-                                        absl::StrCat(building ? build.skipped_items : index.skipped_items)};
-      if (building) {
-        cells.insert(cells.end(), {PhaseText(build), absl::StrCat(build.done), absl::StrCat(build.total),
-                                   absl::StrCat(build.per_second), absl::FormatDuration(build.time_left),
-                                   build.last_error});
-      }
-      text.AddRow(cells);
+    for (size_t i = 0; i < shown.size(); ++i) {
+      shown[i].insert(shown[i].end(), builds[i].begin(), builds[i].end());
+      text.AddRow(shown[i]);
     }
     context.Print(text, {.one = "index", .many = "indexes"});
     return;
@@ -106,10 +111,24 @@ void PrintIndexes(Context& context, const TableDescription& table, const std::st
     if (index_name.empty() || index.definition.index_name == index_name)
       indexes.elements.push_back(IndexToJson(index));
   }
-  context.Print(JsonValue::Object()
-                    .Add("TableName", table.definition.table_name)
-                    .Add("TableStatus", NameOf(table.table_status))
-                    .Add("GlobalSecondaryIndexes", std::move(indexes)));
+  JsonValue document = JsonValue::Object()
+                           .Add("TableName", table.definition.table_name)
+                           .Add("TableStatus", NameOf(table.table_status))
+                           .Add("GlobalSecondaryIndexes", std::move(indexes));
+  JsonValue vector_indexes = JsonValue::Array();
+  for (const VectorIndexDescription& index : table.vector_indexes) {
+    if (index_name.empty() || index.definition.index_name == index_name)
+      vector_indexes.elements.push_back(VectorIndexToJson(index));
+  }
+  if (!vector_indexes.elements.empty()) document.Add("VectorIndexes", std::move(vector_indexes));
+  context.Print(document);
+}
+
+const VectorIndexDescription* FindVectorIndex(const TableDescription& table, const std::string& index_name) {
+  for (const VectorIndexDescription& index : table.vector_indexes) {
+    if (index.definition.index_name == index_name) return &index;
+  }
+  return nullptr;
 }
 
 int64_t RecordsOf(const TableDescription& table, const std::string& index_name) {
@@ -118,6 +137,9 @@ int64_t RecordsOf(const TableDescription& table, const std::string& index_name) 
     if (index_name.empty() || index.definition.index_name == index_name) records += index.item_count;
   }
   for (const LocalIndexDescription& index : table.local_indexes) {
+    if (index_name.empty() || index.definition.index_name == index_name) records += index.item_count;
+  }
+  for (const VectorIndexDescription& index : table.vector_indexes) {
     if (index_name.empty() || index.definition.index_name == index_name) records += index.item_count;
   }
   return records;
@@ -164,7 +186,8 @@ absl::Status RunIndexAdd(Context& context, const IndexAddOptions& options) {
 absl::Status RunIndexStatus(Context& context, const IndexOptions& options) {
   ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
   ITEMDB_ASSIGN_OR_RETURN(TableResult result, client.DescribeTable(options.table_name, context.Call()));
-  if (!options.index_name.empty() && FindIndex(result.table, options.index_name) == nullptr)
+  if (!options.index_name.empty() && FindIndex(result.table, options.index_name) == nullptr &&
+      FindVectorIndex(result.table, options.index_name) == nullptr)
     return NoSuchIndex(options.table_name, options.index_name);
   PrintIndexes(context, result.table, options.index_name);
   return absl::OkStatus();
@@ -174,16 +197,19 @@ absl::Status RunIndexDrop(Context& context, const IndexDropOptions& options) {
   ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
   ITEMDB_ASSIGN_OR_RETURN(TableResult found, client.DescribeTable(options.table_name, context.Call()));
   const IndexDescription* index = FindIndex(found.table, options.index_name);
-  if (index == nullptr) return NoSuchIndex(options.table_name, options.index_name);
-  const std::string action = absl::StrFormat(
-      "delete the index %s of the table %s with %s (%s)", options.index_name, options.table_name,
-      NumberOf(index->item_count, {.one = "entry", .many = "entries"}), BytesText(index->index_size_bytes));
+  const VectorIndexDescription* vector_index = FindVectorIndex(found.table, options.index_name);
+  if (index == nullptr && vector_index == nullptr) return NoSuchIndex(options.table_name, options.index_name);
+  const std::string action =
+      absl::StrFormat("delete the index %s of the table %s with %s (%s)", options.index_name, options.table_name,
+                      NumberOf(index != nullptr ? index->item_count : vector_index->item_count,
+                               {.one = "entry", .many = "entries"}),
+                      BytesText(index != nullptr ? index->index_size_bytes : vector_index->index_size_bytes));
   ITEMDB_ASSIGN_OR_RETURN(bool go_on, Confirm(context, options.confirm, action, Unattended::kRefuse));
   if (go_on) {
-    ITEMDB_ASSIGN_OR_RETURN(TableResult deleted,
-                            client.UpdateTable({.table_name = options.table_name,
-                                                .delete_global_secondary_index = options.index_name},
-                                               context.Call()));
+    UpdateTableRequest request{.table_name = options.table_name};
+    (index != nullptr ? request.delete_global_secondary_index : request.delete_vector_index) =
+        options.index_name;
+    ITEMDB_RETURN_IF_ERROR(client.UpdateTable(request, context.Call()).status());
   }
   PrintIndexes(context, found.table, options.index_name);
   return absl::OkStatus();

@@ -51,6 +51,13 @@ void PrintTable(const TableDescription& table, Context& context) {
                  BytesText(index.index_size_bytes), KeySchemaText(index.definition.key_schema, definition),
                  ProjectionText(index.definition.projection)});
   }
+  for (const VectorIndexDescription& index : table.vector_indexes) {
+    text.AddRow({"  " + index.definition.index_name, std::string(NameOf(index.index_status)),
+                 absl::StrCat(index.item_count), absl::StrCat(index.index_size_bytes),
+                 absl::StrCat("vector ", index.definition.vector_attribute, ", ", index.definition.dimensions,
+                              " dimensions"),
+                 ProjectionText(index.definition.projection)});
+  }
   context.Print(text);
 }
 

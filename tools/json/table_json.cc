@@ -37,6 +37,13 @@ constexpr Named<TableClass> kTableClasses[] = {
     {"STANDARD", TableClass::kStandard},
     {"STANDARD_INFREQUENT_ACCESS", TableClass::kStandardInfrequentAccess}};
 
+constexpr Named<VectorDistanceFunction> kDistanceFunctions[] = {
+    {"COSINE", VectorDistanceFunction::kCosine},
+    {"EUCLIDEAN", VectorDistanceFunction::kEuclidean},
+    {"DOT_PRODUCT", VectorDistanceFunction::kDotProduct}};
+constexpr Named<SearchSchemaElementType> kSearchSchemaElementTypes[] = {
+    {"HASH", SearchSchemaElementType::kHash}, {"INLINE_FILTER", SearchSchemaElementType::kInlineFilter}};
+
 constexpr Named<TableStatus> kTableStatuses[] = {{"ACTIVE", TableStatus::kActive},
                                                  {"CREATING", TableStatus::kCreating},
                                                  {"UPDATING", TableStatus::kUpdating},
@@ -59,7 +66,6 @@ constexpr char kArnOfTables[] = "arn:aws:dynamodb:local:000000000000:table/";
 
 constexpr NotOffered kTableNotOffered[] = {
     {"ResourcePolicy", "there are no resource policies"},
-    {"VectorIndexes", "vector indexes are not offered yet"},
     {"GlobalTableSourceArn", "there are no global tables"},
     {"GlobalTableSettingsReplicationMode", "there are no global tables"},
 };
@@ -127,6 +133,31 @@ LocalSecondaryIndex ReadLocalIndex(MemberReader& reader) {
   index.index_name = reader.RequiredString("IndexName");
   index.key_schema = reader.Objects<KeySchemaElement>("KeySchema", true, ReadKeySchemaElement);
   index.projection = reader.Object<Projection>("Projection", true, ReadProjection).value_or(Projection{});
+  return index;
+}
+
+std::string ReadVectorAttribute(MemberReader& reader) {
+  reader.Allow({"AttributeName"});
+  return reader.RequiredString("AttributeName");
+}
+
+SearchSchemaElement ReadSearchSchemaElement(MemberReader& reader) {
+  reader.Allow({"AttributeName", "SearchSchemaElementType"});
+  return {.attribute_name = reader.RequiredString("AttributeName"),
+          .type = reader.Enum("SearchSchemaElementType", kSearchSchemaElementTypes)};
+}
+
+VectorIndex ReadVectorIndex(MemberReader& reader) {
+  reader.Allow(
+      {"IndexName", "VectorAttribute", "Dimensions", "DistanceFunction", "Projection", "SearchSchema"});
+  VectorIndex index;
+  index.index_name = reader.RequiredString("IndexName");
+  index.vector_attribute =
+      reader.Object<std::string>("VectorAttribute", true, ReadVectorAttribute).value_or("");
+  index.dimensions = reader.RequiredInt64("Dimensions");
+  index.distance_function = reader.Enum("DistanceFunction", kDistanceFunctions);
+  index.projection = reader.Object<Projection>("Projection", true, ReadProjection).value_or(Projection{});
+  index.search_schema = reader.Objects<SearchSchemaElement>("SearchSchema", false, ReadSearchSchemaElement);
   return index;
 }
 
@@ -285,6 +316,18 @@ JsonValue LocalIndexToJson(const LocalIndexDescription& index) {
       .Add("IndexSizeBytes", index.index_size_bytes);
 }
 
+JsonValue SearchSchemaToJson(const std::vector<SearchSchemaElement>& schema) {
+  JsonValue array = JsonValue::Array();
+  for (const SearchSchemaElement& element : schema) {
+    array.elements.push_back(
+        JsonValue::Object()
+            .Add("AttributeName", element.attribute_name)
+            .Add("SearchSchemaElementType",
+                 Find<SearchSchemaElementType>(kSearchSchemaElementTypes, element.type)));
+  }
+  return array;
+}
+
 // StreamViewType is shown also without a stream if change records have images.
 JsonValue StreamToJson(const TableDefinition& definition) {
   JsonValue stream = JsonValue::Object().Add("StreamEnabled", definition.stream_enabled);
@@ -334,6 +377,26 @@ JsonValue IndexToJson(const IndexDescription& index) {
   return object;
 }
 
+JsonValue VectorIndexToJson(const VectorIndexDescription& index) {
+  const VectorIndex& definition = index.definition;
+  JsonValue object =
+      JsonValue::Object()
+          .Add("IndexName", definition.index_name)
+          .Add("IndexStatus", NameOf(index.index_status))
+          .Add("VectorAttribute", JsonValue::Object().Add("AttributeName", definition.vector_attribute))
+          .Add("Dimensions", definition.dimensions)
+          .Add("DistanceFunction",
+               Find<VectorDistanceFunction>(kDistanceFunctions, definition.distance_function))
+          .Add("Projection", ProjectionToJson(definition.projection));
+  if (!definition.search_schema.empty())
+    object.Add("SearchSchema", SearchSchemaToJson(definition.search_schema));
+  if (index.index_status == TableStatus::kCreating) object.Add("Backfilling", true);
+  if (index.build.has_value()) object.Add("Build", BuildToJson(*index.build));
+  object.Add("ItemCount", index.item_count).Add("IndexSizeBytes", index.index_size_bytes);
+  if (index.skipped_items > 0) object.Add("SkippedItemCount", index.skipped_items);
+  return object;
+}
+
 JsonValue TagsToJson(const std::map<std::string, std::string>& tags) {
   JsonValue array = JsonValue::Array();
   for (const auto& [key, value] : tags) {
@@ -356,7 +419,7 @@ absl::StatusOr<TableDefinition> TableDefinitionFromJson(const JsonValue& documen
   reader.Allow(
       {"TableName", "AttributeDefinitions", "KeySchema", "GlobalSecondaryIndexes", "BillingMode",
        "ProvisionedThroughput", "StreamSpecification", "LocalSecondaryIndexes", "DeletionProtectionEnabled",
-       "Tags", "TableClass", "SSESpecification", "OnDemandThroughput", "WarmThroughput"},
+       "Tags", "VectorIndexes", "TableClass", "SSESpecification", "OnDemandThroughput", "WarmThroughput"},
       kTableNotOffered);
   TableDefinition table;
   table.table_name = reader.RequiredString("TableName");
@@ -375,6 +438,7 @@ absl::StatusOr<TableDefinition> TableDefinitionFromJson(const JsonValue& documen
   table.stream_view_type = stream.value_or(StreamViewType::kKeysOnly);
   table.local_secondary_indexes =
       reader.Objects<LocalSecondaryIndex>("LocalSecondaryIndexes", false, ReadLocalIndex);
+  table.vector_indexes = reader.Objects<VectorIndex>("VectorIndexes", false, ReadVectorIndex);
   table.deletion_protection_enabled = reader.OptionalBool("DeletionProtectionEnabled");
   table.table_class = reader.Enum<TableClass>("TableClass", kTableClasses, TableClass::kStandard);
   table.sse_specification = reader.Object<SseSpecification>("SSESpecification", false, ReadSse);
@@ -427,6 +491,12 @@ JsonValue TableToJson(const TableDescription& table) {
       indexes.elements.push_back(LocalIndexToJson(index));
     }
     object.Add("LocalSecondaryIndexes", std::move(indexes));
+  }
+  if (!table.vector_indexes.empty()) {
+    JsonValue indexes = JsonValue::Array();
+    for (const VectorIndexDescription& index : table.vector_indexes)
+      indexes.elements.push_back(VectorIndexToJson(index));
+    object.Add("VectorIndexes", std::move(indexes));
   }
   AddSettings(definition, &object);
   if (!definition.tags.empty()) object.Add("Tags", TagsToJson(definition.tags));

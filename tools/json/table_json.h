@@ -30,6 +30,7 @@ absl::StatusOr<TableDefinition> ParseTableDefinition(std::string_view text);
 JsonValue TableToJson(const TableDescription& table);
 // One element of GlobalSecondaryIndexes, with SkippedItemCount and, while the index is being created, Build.
 JsonValue IndexToJson(const IndexDescription& index);
+JsonValue VectorIndexToJson(const VectorIndexDescription& index);
 // The progress of an index that is being created.
 JsonValue BuildToJson(const IndexBuild& build);
 // [{"Key": "team", "Value": "blue"}].

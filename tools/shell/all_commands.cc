@@ -22,6 +22,7 @@
 #include "tools/commands/pattern_commands.h"
 #include "tools/commands/promote_commands.h"
 #include "tools/commands/query_commands.h"
+#include "tools/commands/search_commands.h"
 #include "tools/commands/shard_commands.h"
 #include "tools/commands/status_commands.h"
 #include "tools/commands/support_commands.h"
@@ -42,6 +43,7 @@ void RegisterAllCommands(CommandTable& table) {
   RegisterItemCommands(table);
   RegisterQueryCommands(table);
   RegisterPartiqlCommands(table);
+  RegisterSearchCommands(table);
   RegisterCountCommands(table);
   RegisterExplainCommands(table);
   RegisterBatchCommands(table);

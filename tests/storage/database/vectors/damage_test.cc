@@ -1,4 +1,4 @@
-// Entries of a vector index that are missing or wrong: the check finds them, a repair mends them.
+// Entries of a vector index that are missing or wrong: the check finds them, a repair corrects them.
 #include "tests/storage/database/indexes/damage.h"
 
 #include "tests/storage/database/vectors/vector_tables.h"

@@ -1,0 +1,24 @@
+// `itembench vectors`: searching a vector index, exactly and by its graph.
+#pragma once
+
+#include <cstdint>
+
+#include "bench/session.h"
+
+namespace itemdb::bench {
+
+struct VectorOptions {
+  int64_t vectors = 100'000;
+  int dimensions = 128;
+  // The centres around which vectors and queries are drawn; 0: all are uniform.
+  int clusters = 1'000;
+  int queries = 500;
+};
+
+// Vectors are drawn by a seed, from Gaussian clusters, queries apart from them. Measures how long loading,
+// the first search and the graph take, searches with and without the graph, and recall: how many of the ten
+// nearest the graph finds. Beside it a graph of hnswlib alone, with the same settings and vectors. Storage in
+// this process.
+absl::Status RunVectors(Session& session, const VectorOptions& options);
+
+}  // namespace itemdb::bench

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "bench/order_store.h"
 #include "bench/percentiles.h"
 #include "bench/seconds.h"
 #include "bench/writers.h"
@@ -78,9 +79,7 @@ std::string EncodeVectorItem(int64_t number, const Vector& vector) {
 }
 
 storage::DatabaseOptions OptionsOf(const std::string& directory, size_t graph_min) {
-  storage::DatabaseOptions options;
-  options.data_directory = directory;
-  options.durable = false;
+  storage::DatabaseOptions options = OptionsFor(directory, /*durable=*/false);
   options.block_cache_bytes = size_t{1} << 30;
   options.vector_memory_bytes = size_t{8} << 30;
   options.vector_graph_min = graph_min;

@@ -47,7 +47,7 @@ def paragraph(lines, path):
     parts = re.split(r"(`[^`]*`)", text)
     text = "".join(code(part) if i % 2 else escaped(part) for i, part in enumerate(parts))
     # Doxygen copies images into the folder of the pages.
-    text = re.sub(r"(!\[[^\]]*\]\(|<img src=\")[^)\"\s]*/([^/)\"\s]+)", r"\1\2", text)
+    text = re.sub(r"(!\[[^\]]*\]\(|<img src=\"|srcset=\")[^)\"\s]*/([^/)\"\s]+)", r"\1\2", text)
     return re.sub(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)", lambda match: link(match, path), text)
 
 

@@ -62,7 +62,7 @@ TEST(MethodRolesTest, WhatChangesSomethingTakesMoreThanReading) {
     const std::string method(row.method.substr(row.method.find('/') + 1));
     bool reads = false;
     for (const char* prefix : {"Get", "BatchGet", "TransactGet", "Query", "Scan", "Describe", "List", "Read",
-                               "Watch", "ServerReflection"})
+                               "Watch", "Search", "ServerReflection"})
       reads = reads || method.starts_with(prefix);
     // What a standby reads is everything.
     if (row.method.starts_with("itemdb.v1.Replication/")) {

@@ -311,7 +311,8 @@ TEST_F(BadInputTest, QueriesAndScans) {
       {Query("customer_id = :v AND #s = :v", customer, {"--names", R"({"#s": "status"})"}),
        kRefused,
        {"order_date", "equality", "status"}},
-      {Query("customer_id = :v AND status = :v", customer), kRefused, {"reserved keyword: status", "#alias"}},
+      // itemctl gives the reserved word an alias.
+      {Query("customer_id = :v AND status = :v", customer), kRefused, {"order_date", "equality", "status"}},
       {Query("customer_id = :v AND total_amount = :v", customer),
        kRefused,
        {"total_amount", "customer_id, order_date, status"}},

@@ -28,7 +28,8 @@ TEST(Itemctl, MalformedInputIsExitCode2) {
   const Row rows[] = {
       {{}, "a command is missing; allowed are table, index, ttl, item,"},
       {{"nonsense"},
-       "unknown command \"nonsense\"; allowed are table, index, ttl, item, query, scan, partiql, count, "
+       "unknown command \"nonsense\"; allowed are table, index, ttl, item, query, scan, partiql, search, "
+       "count, "
        "explain, "
        "batch-get, batch-write, transact, model, order-entry, status, check, changes"},
       {{"table"}, "a command is missing; allowed after \"table\" are create, list, describe, delete"},

@@ -199,11 +199,11 @@ absl::Status RunIndexDrop(Context& context, const IndexDropOptions& options) {
   const IndexDescription* index = FindIndex(found.table, options.index_name);
   const VectorIndexDescription* vector_index = FindVectorIndex(found.table, options.index_name);
   if (index == nullptr && vector_index == nullptr) return NoSuchIndex(options.table_name, options.index_name);
-  const std::string action =
-      absl::StrFormat("delete the index %s of the table %s with %s (%s)", options.index_name, options.table_name,
-                      NumberOf(index != nullptr ? index->item_count : vector_index->item_count,
-                               {.one = "entry", .many = "entries"}),
-                      BytesText(index != nullptr ? index->index_size_bytes : vector_index->index_size_bytes));
+  const std::string action = absl::StrFormat(
+      "delete the index %s of the table %s with %s (%s)", options.index_name, options.table_name,
+      NumberOf(index != nullptr ? index->item_count : vector_index->item_count,
+               {.one = "entry", .many = "entries"}),
+      BytesText(index != nullptr ? index->index_size_bytes : vector_index->index_size_bytes));
   ITEMDB_ASSIGN_OR_RETURN(bool go_on, Confirm(context, options.confirm, action, Unattended::kRefuse));
   if (go_on) {
     UpdateTableRequest request{.table_name = options.table_name};

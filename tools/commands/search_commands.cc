@@ -54,20 +54,21 @@ absl::StatusOr<std::vector<float>> ParseVector(Context& context, const std::stri
   return vector;
 }
 
-void PrintResults(Context& context, const SearchVectorsResult& result, ItemForm form) {
-  if (context.format() == OutputFormat::kTable) {
-    ItemWriter writer({.format = OutputFormat::kTable,
+absl::Status PrintResults(Context& context, const SearchVectorsResult& result, ItemForm form) {
+  if (context.format() == OutputFormat::kTable || context.format() == OutputFormat::kCsv) {
+    ItemWriter writer({.format = context.format(),
                        .form = form,
-                       .expanded = context.options().expanded,
-                       .leading_columns = {kScoreColumn}},
+                       .layout = context.layout(),
+                       .leading_columns = {kScoreColumn},
+                       .with_count = true},
                       &context.out());
     for (const SearchResult& found : result.search_results) {
       Item item = found.item;
       item.Set(kScoreColumn, Value(FloatText(found.score)));
-      writer.Write(item);
+      ITEMDB_RETURN_IF_ERROR(writer.Write(item));
     }
     writer.Finish(JsonValue::Object());
-    return;
+    return absl::OkStatus();
   }
   std::vector<JsonValue> results;
   for (const SearchResult& found : result.search_results) {
@@ -77,8 +78,9 @@ void PrintResults(Context& context, const SearchVectorsResult& result, ItemForm 
     if (context.format() == OutputFormat::kJsonLines)
       PrintDocument(results.back(), OutputFormat::kJsonLines, context.out());
   }
-  if (context.format() == OutputFormat::kJsonLines) return;
-  context.Print(JsonValue::Object().Add("SearchResults", JsonValue::Array(std::move(results))));
+  if (context.format() != OutputFormat::kJsonLines)
+    context.Print(JsonValue::Object().Add("SearchResults", JsonValue::Array(std::move(results))));
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -92,8 +94,7 @@ absl::Status RunSearch(Context& context, const SearchOptions& options) {
   ITEMDB_RETURN_IF_ERROR(FillPlaceholders(options, request));
   ITEMDB_ASSIGN_OR_RETURN(const Client client, context.OpenClient());
   ITEMDB_ASSIGN_OR_RETURN(const SearchVectorsResult result, client.SearchVectors(request, context.Call()));
-  PrintResults(context, result, options.typed ? ItemForm::kTyped : ItemForm::kPlain);
-  return absl::OkStatus();
+  return PrintResults(context, result, options.typed ? ItemForm::kTyped : ItemForm::kPlain);
 }
 
 void RegisterSearchCommands(CommandTable& table) {

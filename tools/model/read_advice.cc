@@ -122,7 +122,8 @@ template <typename Placeholders, typename ToJson>
 JsonValue UsedIn(const std::string& text, const Placeholders& all, ToJson to_json) {
   JsonValue used = JsonValue::Object();
   const std::vector<std::string> tokens = Tokens(text);
-  for (const auto& [placeholder, value] : all) {
+  for (const auto& [name, value] : all) {
+    const std::string& placeholder = name;
     // An alias may begin a path: #m.color.
     const bool is_used = std::any_of(tokens.begin(), tokens.end(), [&placeholder](const std::string& token) {
       return token == placeholder || token.starts_with(placeholder + ".");

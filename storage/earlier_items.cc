@@ -35,21 +35,23 @@ class RestoredItems : public ItemsBefore {
 }  // namespace
 
 void EarlierItems::Run(uint64_t change_sequence, CancellationPtr cancellation, EarlierItemsTask task) {
-  absl::Status refused;
-  {
-    MutexLock lock(mutex_);
-    if (has_stopped_) {
-      refused = MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable, "the database is being closed");
-    } else if (waiting_.size() >= kMaxWaitingTasks) {
-      refused = MakeError(absl::StatusCode::kResourceExhausted, kReasonQueueFull,
-                          "16 calls wait for an earlier state of the database to be restored", 1000);
-    } else {
-      waiting_.push_back({change_sequence, std::move(cancellation), std::move(task)});
-      if (!std::exchange(has_started_, true)) thread_.Start([this] { Loop(); });
-    }
-  }
-  if (!refused.ok()) return std::move(task)(std::move(refused));
+  Waiting waiting{change_sequence, std::move(cancellation), std::move(task)};
+  if (absl::Status refused = Queue(waiting); !refused.ok())
+    return std::move(waiting.task)(std::move(refused));
   thread_.Wake();
+}
+
+absl::Status EarlierItems::Queue(Waiting& waiting) {
+  MutexLock lock(mutex_);
+  if (has_stopped_)
+    return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable, "the database is being closed");
+  if (waiting_.size() >= kMaxWaitingTasks) {
+    return MakeError(absl::StatusCode::kResourceExhausted, kReasonQueueFull,
+                     "16 calls wait for an earlier state of the database to be restored", 1000);
+  }
+  waiting_.push_back(std::move(waiting));
+  if (!std::exchange(has_started_, true)) thread_.Start([this] { Loop(); });
+  return absl::OkStatus();
 }
 
 void EarlierItems::Stop() {

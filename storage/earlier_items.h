@@ -37,6 +37,8 @@ class EarlierItems {
     EarlierItemsTask task;
   };
 
+  // On an error `waiting` stays with the caller.
+  absl::Status Queue(Waiting& waiting);
   void Loop();
   std::optional<Waiting> TakeFirst();
   void RunTask(Waiting waiting);

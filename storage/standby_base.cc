@@ -26,14 +26,14 @@ constexpr size_t kRebuildMemtableBytes = 32 << 20;
 
 std::string BaseFolder(const DatabaseOptions& options) { return options.data_directory + "/standby-base"; }
 
-absl::Status FileError(const std::string& what, const std::error_code& error) {
+absl::Status BaseFileError(const std::string& what, const std::error_code& error) {
   return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable, what + ": " + error.message());
 }
 
 absl::Status DeleteAll(const std::string& path) {
   std::error_code error;
   fs::remove_all(path, error);
-  return error ? FileError("cannot delete " + path, error) : absl::OkStatus();
+  return error ? BaseFileError("cannot delete " + path, error) : absl::OkStatus();
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ absl::Status MakeStandbyBase(const DatabaseOptions& options, const Cancellation&
   ITEMDB_RETURN_IF_ERROR(DeleteAll(folder));
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) return FileError("cannot make " + folder, error);
+  if (error) return BaseFileError("cannot make " + folder, error);
   if (options.primary_link != nullptr)
     ITEMDB_RETURN_IF_ERROR(options.primary_link->FetchBackup(cancellation));
   RestoreOptions restore;

@@ -178,6 +178,9 @@ absl::StatusOr<std::unique_ptr<MetricsServer>> StartMetrics(const Options& optio
   metrics.addresses = options.metrics_addresses;
   if (options.tls()) metrics.tls = TlsOptionsOf(options);
   metrics.access_keys = options.access_keys;
+  metrics.data_is_open = !options.http_addresses.empty() ||
+                         std::any_of(options.addresses.begin(), options.addresses.end(),
+                                     [](const auto& address) { return address.socket_path.empty(); });
   metrics.reload_interval = options.tls_reload_interval;
   metrics.facts = {.version = std::string(Version()),
                    .start_time_s = absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch()),

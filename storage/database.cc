@@ -132,7 +132,9 @@ void Database::StartPrimaryWork() {
   // A table change that was answered with an error may turn out to be applied once the store is open again.
   // It may have created an index that needs a backfill, deleted a table or begun to restore one.
   engine_->SetOnReopened([builds = builds_.get(), backups = table_backups_.get(), restores = restores_.get(),
-                          exports = exports_.get(), bulk_puts = bulk_puts_.get()] {
+                          exports = exports_.get(), bulk_puts = bulk_puts_.get(), vectors = vectors_.get()] {
+    // They are counted in the block cache of the store that was closed.
+    vectors->copies().ForgetAll();
     builds->Poll();
     backups->Poll();
     restores->Poll();

@@ -22,6 +22,7 @@ constexpr std::chrono::milliseconds kBackupLookInterval(100);
 absl::Status AwaitBackup(const Engine& engine, const Cancellation& cancellation) {
   for (int i = 0; i < kBackupLooks; ++i) {
     ITEMDB_RETURN_IF_ERROR(cancellation.Check());
+    if (engine.IsFailed()) break;  // Nothing is backed up until the store is open again.
     ITEMDB_ASSIGN_OR_RETURN(const bool is_there, HasBackupForArchive(engine));
     if (is_there) return absl::OkStatus();
     std::this_thread::sleep_for(kBackupLookInterval);

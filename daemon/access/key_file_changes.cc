@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <openssl/rand.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <toml++/toml.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <vector>
 
@@ -79,8 +81,16 @@ absl::StatusOr<KeyPlace> PlaceOf(const std::string& path, const std::string& id,
   return absl::NotFoundError(absl::StrFormat("%s has no key \"%s\"", path, id));
 }
 
+// Waits for other changes of key files in the same folder. Closing the descriptor ends the lock.
+absl::StatusOr<Descriptor> LockFolderOf(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  Descriptor locked(open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (locked.get() < 0 || flock(locked.get(), LOCK_EX) != 0) return CannotWrite(path, errno);
+  return locked;
+}
+
 // Replaces the file by one with `text`, if that is a valid key file.
-absl::Status Replace(const std::string& path, const std::string& text) {
+absl::Status Replace(const std::string& path, const std::string& text, const Descriptor& folder) {
   const std::string made = path + ".new";
   struct stat before = {};
   const bool exists = stat(path.c_str(), &before) == 0;
@@ -98,7 +108,8 @@ absl::Status Replace(const std::string& path, const std::string& text) {
     return CannotWrite(path, errno == 0 ? EIO : errno);
   }
   ITEMDB_RETURN_IF_ERROR(AccessKeys::Read(made).status());
-  if (rename(made.c_str(), path.c_str()) != 0) return CannotWrite(path, errno);
+  // Otherwise a power cut could bring a revoked secret back.
+  if (rename(made.c_str(), path.c_str()) != 0 || fsync(folder.get()) != 0) return CannotWrite(path, errno);
   std::move(remove).Cancel();
   return absl::OkStatus();
 }
@@ -119,9 +130,15 @@ absl::Status CheckNewKey(const KeyFileChange& change) {
 
 }  // namespace
 
-absl::StatusOr<std::string> ChangeKeyFile(const std::string& path, const KeyFileChange& change) {
+absl::StatusOr<std::string> ChangeKeyFile(const std::string& given_path, const KeyFileChange& change) {
   using Kind = KeyFileChange::Kind;
   if (change.kind == Kind::kAdd) ITEMDB_RETURN_IF_ERROR(CheckNewKey(change));
+  // The file behind a symbolic link is replaced, not the link.
+  std::error_code unresolved;
+  const std::filesystem::path resolved = std::filesystem::weakly_canonical(given_path, unresolved);
+  const std::string path = unresolved ? given_path : resolved.string();
+  // One change at a time, from reading to renaming.
+  ITEMDB_ASSIGN_OR_RETURN(const Descriptor folder, LockFolderOf(path));
   const std::string secret = change.kind == Kind::kRemove ? "" : NewSecret();
   if (change.kind != Kind::kRemove && secret.empty())
     return absl::InternalError("the machine gives no random numbers for a secret");
@@ -140,7 +157,7 @@ absl::StatusOr<std::string> ChangeKeyFile(const std::string& path, const KeyFile
     if (!text.empty() && !text.ends_with('\n')) text += '\n';
     absl::StrAppendFormat(&text, "%s%s\nid = \"%s\"\nsecret = \"%s\"\nrole = \"%s\"\n",
                           text.empty() ? "" : "\n", std::string(kKeyHeading), change.id, secret, change.role);
-    ITEMDB_RETURN_IF_ERROR(Replace(path, text));
+    ITEMDB_RETURN_IF_ERROR(Replace(path, text, folder));
     return secret;
   }
   if (!place.ok()) return place.status();
@@ -158,7 +175,7 @@ absl::StatusOr<std::string> ChangeKeyFile(const std::string& path, const KeyFile
     lines.erase(lines.begin() + static_cast<ptrdiff_t>(place->begin),
                 lines.begin() + static_cast<ptrdiff_t>(place->end));
   }
-  ITEMDB_RETURN_IF_ERROR(Replace(path, absl::StrJoin(lines, "\n")));
+  ITEMDB_RETURN_IF_ERROR(Replace(path, absl::StrJoin(lines, "\n"), folder));
   return secret;
 }
 

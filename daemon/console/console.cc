@@ -263,6 +263,12 @@ HttpPage Console::Call(const HttpHead& head, const FoundSession& session) const 
                       ? "this session only reads: turn on editing"
                       : "without access keys (--access-keys) the console only reads");
   }
+  if (!options_.data_is_open && !serving_.authorizer.asks_for_keys()) {
+    return Refuse(
+        403, kAccessDenied,
+        "without access keys (--access-keys) the console shows data only if --listen or --http-listen "
+        "has a HOST:PORT");
+  }
   if (attached() == nullptr)
     return Refuse(503, "ServiceUnavailable", "the database is opening, or itemd is stopping: try again");
   // A statement of PartiQL is judged by the role of the caller, so a session that only reads is a reader.

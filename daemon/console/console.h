@@ -31,6 +31,9 @@ struct ConsoleOptions {
   // The address speaks TLS: the cookie is sent over TLS only.
   bool tls = false;
   std::string version;
+  // Without access keys: other programs of this machine reach the data over TCP too, so the page shows it. If
+  // only unix sockets are open, their permissions say who may.
+  bool data_is_open = true;
   SessionOptions sessions = {};
 };
 

@@ -53,7 +53,9 @@ class MetricsHandler final : public http::HttpHandler {
       : authorizer_(own.authorizer),
         own_(own),
         facts_(options.facts),
-        console_(own, {.tls = options.tls.has_value(), .version = options.facts.version}) {}
+        console_(own, {.tls = options.tls.has_value(),
+                       .version = options.facts.version,
+                       .data_is_open = options.data_is_open}) {}
 
   std::optional<http::HttpOperation> Find(std::string_view) const override { return std::nullopt; }
   void Answer(const http::HttpOperation& operation, std::string body, Caller caller,

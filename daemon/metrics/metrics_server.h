@@ -19,6 +19,8 @@ struct MetricsServerOptions {
   std::optional<TlsOptions> tls;
   // Path of the key file; empty: /metrics needs no key.
   std::string access_keys;
+  // Whether gRPC or HTTP is served at a HOST:PORT (ConsoleOptions::data_is_open).
+  bool data_is_open = true;
   // How often the files of `tls` and `access_keys` are read again.
   absl::Duration reload_interval = absl::Seconds(10);
   ProcessFacts facts;

@@ -340,12 +340,15 @@ void CommitArchive::LookForPromotion() {
 }
 
 void CommitArchive::LookForLostSegment() {
-  if (writer_ == nullptr) return;
+  // After a failed write too, and at a start: the next file names this one as the one before it.
+  if (previous_number_ == 0) return;
   const std::string path = options_.directory + "/" + SegmentName(previous_number_);
   if (!options_.environment->env()->FileExists(path).IsNotFound()) return;
   writer_.reset();
+  previous_number_ = 0;
   MutexLock lock(mutex_);
-  if (overflowed_) return;
+  // Otherwise another chain begins anyway.
+  if (overflowed_ || next_chain_.has_value()) return;
   ++gaps_;
   options_.log->error(
       "the archive has a gap: the file that was being written is gone; it goes on with a new file, and needs "

@@ -173,6 +173,8 @@ absl::Status FindMissing(const PreparedUndo& undo, const ItemsBefore& before,
       ITEMDB_ASSIGN_OR_RETURN(const std::string encoded,
                               EncodePrimaryKey(*undo.table, ItemView(item->first)));
       ITEMDB_ASSIGN_OR_RETURN(item->second.before, before.Find(undo.table->storage_id, encoded));
+      if (!item->second.before.has_value())
+        return DataLossError("an item that was changed is not in the restored database");
     }
     bytes += item->first.size() + item->second.before.value_or("").size();
     if (bytes <= kMaxUndoneBytes || item == changed->items.begin()) continue;
@@ -280,16 +282,23 @@ class Undo : public std::enable_shared_from_this<Undo> {
   }
 
  private:
+  // A restore takes long, and a view that is held for long keeps the store from being opened again. So the
+  // changes are read again afterwards.
   void ReadItemsBefore() {
+    prepared_.log = DurablePrefix();
     with_items_before_(changed_.change_before, cancellation_,
                        [undo = shared_from_this()](absl::StatusOr<const ItemsBefore*> before) {
-                         const absl::Status found = before.ok()
-                                                        ? FindMissing(undo->prepared_, **before,
-                                                                      undo->cancellation_, &undo->changed_)
-                                                        : undo->MissingError(before.status());
+                         const absl::Status found =
+                             before.ok() ? undo->CollectAgain(**before) : undo->MissingError(before.status());
                          if (!found.ok()) return std::move(undo->done_)(found);
                          undo->PlanAndWrite();
                        });
+  }
+
+  absl::Status CollectAgain(const ItemsBefore& before) {
+    ITEMDB_ASSIGN_OR_RETURN(prepared_, PrepareUndo(engine_, std::move(prepared_.request)));
+    ITEMDB_ASSIGN_OR_RETURN(changed_, ChangeCollector(prepared_, cancellation_).Collect(engine_));
+    return FindMissing(prepared_, before, cancellation_, &changed_);
   }
 
   absl::Status MissingError(const absl::Status& cause) const {
@@ -298,7 +307,7 @@ class Undo : public std::enable_shared_from_this<Undo> {
                      "the change log does not have all items as they were before. This needs a stream with "
                      "OLD_IMAGE or NEW_AND_OLD_IMAGES when the changes are made, or an archive that has the "
                      "database after change " +
-                         std::to_string(changed_.change_before) + "; but " + MessageOf(cause));
+                         std::to_string(changed_.change_before) + "; this archive does not");
   }
 
   void PlanAndWrite() {
@@ -310,7 +319,7 @@ class Undo : public std::enable_shared_from_this<Undo> {
 
   Engine& engine_;
   const WithItemsBefore with_items_before_;
-  const PreparedUndo prepared_;
+  PreparedUndo prepared_;
   Done<v1::UndoChangesReply> done_;
   const CancellationPtr cancellation_;
   ChangedItems changed_;

@@ -15,6 +15,9 @@ namespace itemdb::storage {
 namespace {
 
 constexpr int64_t kRecordsBetweenVectorChecks = 512;
+// More changed items than these, and than this part of the copy, are not caught up one by one.
+constexpr size_t kCaughtUpAtOnce = 10'000;
+constexpr size_t kCaughtUpPart = 8;
 constexpr size_t kEntryReadAheadBytes = 1 << 20;
 // About what an entry takes in a copy besides its vector and filters.
 constexpr size_t kEntryBytes = 200;
@@ -226,6 +229,7 @@ absl::Status VectorCopies::CatchUp(Loaded& loaded, const PreparedSearch& search,
   const ReadView& view = *search.view;
   const Table& table = *search.table;
   std::set<std::string> keys;
+  const size_t most_keys = std::max(kCaughtUpAtOnce, loaded.copy->size() / kCaughtUpPart);
   int64_t seen = 0;
   absl::Status interrupted;
   const auto take = [&](const ChangeView& change, std::string_view) {
@@ -234,6 +238,8 @@ absl::Status VectorCopies::CatchUp(Loaded& loaded, const PreparedSearch& search,
     absl::StatusOr<std::string> key = EncodePrimaryKey(table, ItemView(change.key));
     interrupted = key.status();
     if (key.ok()) keys.insert(*std::move(key));
+    // What follows holds the changed entries beside the copy. So many are loaded anew, piece by piece.
+    if (keys.size() > most_keys) interrupted = MakeError(absl::StatusCode::kOutOfRange, kReasonInternal, "");
     return interrupted.ok();
   };
   ITEMDB_RETURN_IF_ERROR(

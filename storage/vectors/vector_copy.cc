@@ -195,7 +195,9 @@ std::optional<VectorCopy::GraphStep> VectorCopy::NextGraphStep(const GraphStep* 
       begin = partition->graph->size();
       end = begin + kGraphStep;
     } else {
-      const bool goes_on = unfinished != nullptr && unfinished->partition_ == partition;
+      // A graph that could not grow is gone.
+      const bool goes_on =
+          unfinished != nullptr && unfinished->partition_ == partition && unfinished->graph_ != nullptr;
       step.graph_ = goes_on ? unfinished->graph_
                             : std::make_shared<VectorGraph>(distance_, dimensions_, slots + slots / 8);
       begin = step.graph_->size();

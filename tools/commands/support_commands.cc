@@ -245,7 +245,7 @@ std::string WithoutSecrets(const std::string& text) {
       R"re(((?:secret|password|passwd|token|authorization)[a-z0-9_-]*["']?\s*[=:]\s*)("[^"\n]*"|'[^'\n]*'|[^\s,;]+(?: +[A-Za-z0-9+/=_-]{16,})?))re",
       std::regex::icase);
   static const std::regex kInUrl(R"re((://[^/\s:@]*:)[^/\s@]+(@))re");
-  static const std::regex kItemKey(R"re((\bkey=)[0-9a-fA-F]{4,})re");
+  static const std::regex kItemKey(R"re(((?:\b|_)(?:key|entry)["']?[\s:=]+"?)[0-9a-fA-F]{4,})re");
   std::string struck = std::regex_replace(text, kNamed, std::string("$1") + kStruck);
   struck = std::regex_replace(struck, kInUrl, std::string("$1") + kStruck + "$2");
   return std::regex_replace(struck, kItemKey, std::string("$1") + kStruck);

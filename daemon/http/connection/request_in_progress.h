@@ -96,7 +96,8 @@ class RequestInProgress {
   Signature signature_;
   daemon::Caller caller_;
   // When the last byte arrived.
-  HttpClock::time_point arrived_;
+  // When the whole request was there; until then, when it was begun.
+  HttpClock::time_point arrived_ = HttpClock::now();
   // Bytes of the body of a refused request that have not arrived. They are not kept.
   size_t bytes_to_discard_ = 0;
   // The bytes of the body as sent.

@@ -204,7 +204,7 @@ TEST_F(UndoChangesTest, WhatCannotBeTakenBackIsRefused) {
   request = Stretch(plain, plain);
   request.set_table_name("Plain");
   expect(request, absl::StatusCode::kFailedPrecondition, "OLD_IMAGE");
-  expect(request, absl::StatusCode::kFailedPrecondition, "there is no archive");
+  expect(request, absl::StatusCode::kFailedPrecondition, "this archive does not");
 
   wire::TransactWriteItemsRequest transaction;
   for (const char* sk : {"x", "y", "z"}) {

@@ -22,10 +22,10 @@ constexpr char kSecret[] = "a secret of all these keys";
 
 class ConsolePageTest : public ::testing::Test {
  protected:
-  explicit ConsolePageTest(bool tls = false, bool keys = true)
+  explicit ConsolePageTest(bool tls = false, bool keys = true, bool data_is_open = true)
       : serving_(1 << 20, absl::ZeroDuration(),
                  std::make_shared<spdlog::logger>("null", std::make_shared<spdlog::sinks::null_sink_mt>())),
-        console_(serving_, {.tls = tls, .version = "1.2.3"}) {
+        console_(serving_, {.tls = tls, .version = "1.2.3", .data_is_open = data_is_open}) {
     if (!keys) return;
     auto made = AccessKeys::Make({{.id = "ADMIN", .secret = kSecret, .role = Role::kAdmin},
                                   {.id = "READER", .secret = kSecret, .role = Role::kRead},
@@ -89,6 +89,19 @@ class ConsoleWithoutKeysTest : public ConsolePageTest {
  protected:
   ConsoleWithoutKeysTest() : ConsolePageTest(false, false) {}
 };
+
+class ConsoleBesideUnixSocketsTest : public ConsolePageTest {
+ protected:
+  ConsoleBesideUnixSocketsTest() : ConsolePageTest(false, false, false) {}
+};
+
+// The permissions of the sockets say who may read the data; a TCP address would go around them.
+TEST_F(ConsoleBesideUnixSocketsTest, ShowsNoDataWithoutKeys) {
+  const http::HttpPage page = Call(Own({{"X-Itemdb-Session", ""}}), "DynamoDB_20120810.Scan");
+  EXPECT_EQ(Status(page), 403);
+  EXPECT_FALSE(page.operation.has_value());
+  EXPECT_THAT(page.answer.reply.body, HasSubstr("--listen or --http-listen has a HOST:PORT"));
+}
 
 TEST_F(ConsolePageTest, IsSmallAndHasAStrictPolicy) {
   if (ConsoleFiles().empty()) {

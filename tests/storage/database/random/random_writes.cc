@@ -406,7 +406,7 @@ class WriteChecker {
     if (!valid) return ExpectInvalid(reply.status());
     // An index key that would be empty is an error of the request (SEM-053).
     if (RuleOf(reply.status()) == "SEM-070") {
-      EXPECT_TRUE(std::any_of(actions.begin(), actions.end(), [this](const Action& action) {
+      EXPECT_TRUE(std::any_of(actions.begin(), actions.end(), [](const Action& action) {
         return Decide(action).outcome == Expected::Outcome::kInvalid;
       }));
       return ExpectInvalid(reply.status());

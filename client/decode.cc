@@ -153,6 +153,23 @@ absl::StatusOr<GetItemResult> DecodeGetItem(std::string_view bytes, const std::s
   return result;
 }
 
+namespace {
+
+// The items that a transaction has read, in the order of its actions. Nothing: there is no item.
+absl::Status AddResponses(const google::protobuf::RepeatedPtrField<v1::ItemResponse>& responses,
+                          std::vector<std::optional<Item>>* items) {
+  items->reserve(static_cast<size_t>(responses.size()));
+  for (const v1::ItemResponse& response : responses) {
+    std::optional<Item>& added = items->emplace_back();
+    if (!response.has_item()) continue;
+    ITEMDB_ASSIGN_OR_RETURN(Item item, FromProto(response.item()));
+    added = std::move(item);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::StatusOr<TransactGetItemsResult> DecodeTransactGetItems(std::string_view bytes,
                                                               const std::string& endpoint) {
   v1::TransactGetItemsReply reply;
@@ -160,13 +177,7 @@ absl::StatusOr<TransactGetItemsResult> DecodeTransactGetItems(std::string_view b
   if (reply.has_cancelled()) return ToStatus(reply.cancelled(), "read");
   TransactGetItemsResult result;
   result.change_sequence = reply.change_sequence();
-  result.items.reserve(reply.responses_size());
-  for (const v1::ItemResponse& response : reply.responses()) {
-    std::optional<Item>& added = result.items.emplace_back();
-    if (!response.has_item()) continue;
-    ITEMDB_ASSIGN_OR_RETURN(Item item, FromProto(response.item()));
-    added = std::move(item);
-  }
+  ITEMDB_RETURN_IF_ERROR(AddResponses(reply.responses(), &result.items));
   AddCapacity(reply.consumed_capacity(), &result.consumed_capacity);
   return result;
 }
@@ -236,13 +247,7 @@ absl::StatusOr<ExecuteTransactionResult> DecodeExecuteTransaction(std::string_vi
   if (reply.has_cancelled()) return ToStatus(reply.cancelled(), "read or written");
   ExecuteTransactionResult result;
   result.change_sequence = reply.change_sequence();
-  result.items.reserve(reply.responses_size());
-  for (const v1::ItemResponse& response : reply.responses()) {
-    std::optional<Item>& added = result.items.emplace_back();
-    if (!response.has_item()) continue;
-    ITEMDB_ASSIGN_OR_RETURN(Item item, FromProto(response.item()));
-    added = std::move(item);
-  }
+  ITEMDB_RETURN_IF_ERROR(AddResponses(reply.responses(), &result.items));
   AddCapacity(reply.consumed_capacity(), &result.consumed_capacity);
   return result;
 }

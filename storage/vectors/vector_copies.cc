@@ -239,7 +239,7 @@ absl::Status VectorCopies::CatchUp(Loaded& loaded, const PreparedSearch& search,
     interrupted = key.status();
     if (key.ok()) keys.insert(*std::move(key));
     // What follows holds the changed entries beside the copy. So many are loaded anew, piece by piece.
-    if (keys.size() > most_keys) interrupted = MakeError(absl::StatusCode::kOutOfRange, kReasonInternal, "");
+    if (keys.size() > most_keys) interrupted = absl::OutOfRangeError("too many items have changed");
     return interrupted.ok();
   };
   ITEMDB_RETURN_IF_ERROR(

@@ -6,6 +6,7 @@
 #include <hnswlib/hnswlib.h>
 
 #include <algorithm>
+#include <cstring>
 #include <exception>
 
 #include "storage/vectors/distance.h"
@@ -32,11 +33,18 @@ struct Comparison {
   size_t dimensions;
 };
 
+// hnswlib stores its nodes in memory of any alignment.
+Node NodeAt(const void* stored) {
+  Node node;
+  std::memcpy(&node, stored, sizeof node);
+  return node;
+}
+
 float RankOfNodes(const void* a, const void* b, const void* comparison) {
-  const auto* const one = static_cast<const Node*>(a);
-  const auto* const other = static_cast<const Node*>(b);
+  const Node one = NodeAt(a);
+  const Node other = NodeAt(b);
   const auto* const how = static_cast<const Comparison*>(comparison);
-  return RankOf(how->distance, one->vector, one->inverse_length, other->vector, other->inverse_length,
+  return RankOf(how->distance, one.vector, one.inverse_length, other.vector, other.inverse_length,
                 how->dimensions);
 }
 

@@ -94,6 +94,13 @@ function(itemdb_hardened target)
   target_link_options(${target} PRIVATE -Wl,-z,relro -Wl,-z,now)
 endfunction()
 
+# itemdb_allocator: makes jemalloc the allocator of a program. Sanitizers have their own.
+add_library(itemdb_allocator INTERFACE)
+if(NOT ITEMDB_SANITIZE)
+  target_sources(itemdb_allocator INTERFACE ${CMAKE_SOURCE_DIR}/daemon/allocator.cc)
+  target_link_libraries(itemdb_allocator INTERFACE PkgConfig::jemalloc)
+endif()
+
 # Tests mostly wait for disks and sockets: compiling them optimised takes longer than it saves.
 # UndefinedBehaviorSanitizer checks the products but not the tests, because it makes compiling them three
 # times as slow.

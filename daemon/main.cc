@@ -2,7 +2,6 @@
 // command that serves nothing.
 #include <google/protobuf/stubs/logging.h>
 #include <grpc/support/log.h>
-#include <malloc.h>
 #include <signal.h>
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
@@ -87,13 +86,6 @@ void RouteLibraryLogs() {
       [](google::protobuf::LogLevel, const char*, int, const std::string& message) {
         spdlog::default_logger_raw()->debug("protobuf: {}", message);
       });
-}
-
-// Limits malloc to one arena per core, at least two. By default malloc makes eight per core, and memory freed
-// in one arena cannot be used in another: with large items they held 50 MiB more than two arenas, which are
-// as fast on two cores. Further arenas would only be held by threads that wait.
-void BoundAllocator() {
-  mallopt(M_ARENA_MAX, std::max(2, static_cast<int>(std::thread::hardware_concurrency())));
 }
 
 ExitCode Fail(const Log& log, ExitCode code, const absl::Status& status) {
@@ -382,7 +374,6 @@ int Main(int argc, char** argv) {
     std::fputs(parsed.text.c_str(), parsed.exit_code == kExitOk ? stdout : stderr);
     return parsed.exit_code;
   }
-  BoundAllocator();
   // A closed stderr (its reader ended) must not end the daemon.
   signal(SIGPIPE, SIG_IGN);
   const bool journal = StderrIsJournal(std::getenv("JOURNAL_STREAM"));

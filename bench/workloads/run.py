@@ -102,8 +102,7 @@ class Run:
                 self.progress(f"without {name}: {missing}")
         if "Beast" in options.peers:
             reads = [w for w in options.workloads if "Beast" in WORKLOADS[w][1]]
-            self.contenders.append(Beast(self.scratch, os.path.join(ROOT, "build/release/bin/itembench"),
-                                         self.contenders[0], reads, options.orders))
+            self.contenders.append(Beast(self.scratch, options.itembench, self.contenders[0], reads, options.orders))
 
     def add(self, server):
         self.contenders.append(server)
@@ -154,11 +153,11 @@ class Run:
             done = 0
             while done < wanted:
                 self.number += 1
-                seconds = 10
+                seconds = max(1, min(10, wanted // 10_000))
                 figures = drivers.measure(contender, "w2_put", 64, seconds, self.options.orders, self.number)
                 done += int(figures["per_second"] * seconds)
             self.progress(f"{contender.name}: {done:,} orders written")
-        time.sleep(20)  # For compactions, checkpoints and vacuum.
+        time.sleep(self.options.settle)  # For compactions, checkpoints and vacuum.
 
     def all(self):
         # In the options' order: reads come before the writes that let the tables grow.
@@ -235,10 +234,13 @@ def main():
     parser.add_argument("--seconds", type=int, default=3, help="of each run; default: 3")
     parser.add_argument("--orders", type=int, default=50_000, help="loaded, with three lines each; default: 50000")
     parser.add_argument("--writes", type=int, default=0, help="orders to write before the reads are measured again")
+    parser.add_argument("--settle", type=int, default=20, help="seconds without requests after those; default: 20")
     parser.add_argument("--peers", type=listed, default=["Beast", "PostgreSQL", "Redis", "DynamoDB Local", "dynalite"],
                         help='default: "Beast,PostgreSQL,Redis,DynamoDB Local,dynalite"; those not installed are left out')
     parser.add_argument("--itemd", action="append", metavar="[NAME=]BINARY [ARGUMENTS]",
                         help="itemd to measure; several are compared. Default: the one of build/release")
+    parser.add_argument("--itembench", default=os.path.join(ROOT, "build/release/bin/itembench"),
+                        help="serves Beast alone; default: the one of build/release")
     parser.add_argument("--node-modules", default=os.path.join(ROOT, "build/node_modules"), help="where npm's peers are")
     parser.add_argument("--directory", default="/var/tmp", help="for the servers' data; default: /var/tmp")
     parser.add_argument("--json", default=os.path.join(ROOT, "build/workloads.jsonl"),
@@ -260,7 +262,11 @@ def main():
         run.stop()
         shutil.rmtree(scratch, ignore_errors=True)
     print(table(run.rows))
+    failed = [row for row in run.rows if row.get("failed") or row.get("errors")]
+    for row in failed:
+        print(f"{row['workload']} on {row['server']}: {row.get('failed') or str(row['errors']) + ' errors'}", file=sys.stderr)
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

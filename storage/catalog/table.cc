@@ -231,10 +231,10 @@ absl::StatusOr<std::string> EncodeExactPrimaryKey(const Table& table, ItemView k
 }
 
 std::string ExtractPrimaryKey(const Table& table, ItemView item) {
-  std::string key;
   const KeyAttribute* first = &table.partition[0];
   const KeyAttribute* second = table.sort.empty() ? nullptr : &table.sort[0];
   if (second != nullptr && second->name < first->name) std::swap(first, second);
+  std::string key;
   AppendAttribute(first->name, item.Find(first->name)->encoded(), &key);
   if (second != nullptr) AppendAttribute(second->name, item.Find(second->name)->encoded(), &key);
   return key;

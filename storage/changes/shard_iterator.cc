@@ -14,12 +14,10 @@
 // that may read the stream may read it from any position.
 #include "storage/changes/shard_iterator.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "storage/base/limits.h"
+#include "storage/base/xxhash.h"
 #include "storage/values/wire.h"
 
 namespace itemdb::storage {

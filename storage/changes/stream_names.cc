@@ -1,14 +1,12 @@
 #include "storage/changes/stream_names.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <charconv>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "storage/base/limits.h"
+#include "storage/base/xxhash.h"
 
 namespace itemdb::storage {
 namespace {

@@ -1,9 +1,7 @@
 #include "storage/commit/write_set.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "storage/base/check.h"
+#include "storage/base/xxhash.h"
 #include "storage/values/stored_record.h"
 
 namespace itemdb::storage {

@@ -1,11 +1,9 @@
 #include "storage/engine/durability_watermark.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <cinttypes>
 #include <cstdio>
 
+#include "storage/base/xxhash.h"
 #include "storage/store/durable_file.h"
 
 namespace itemdb::storage {

@@ -3,10 +3,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <algorithm>
+
+#include "storage/base/xxhash.h"
 
 namespace itemdb::storage {
 namespace {

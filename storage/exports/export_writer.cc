@@ -1,11 +1,9 @@
 #include "storage/exports/export_writer.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <optional>
 #include <utility>
 
+#include "storage/base/xxhash.h"
 #include "storage/keys/key_codec.h"
 
 namespace itemdb::storage {

@@ -8,9 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "storage/base/limits.h"
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
+#include "storage/base/xxhash.h"
 
 namespace itemdb::storage {
 namespace {

@@ -73,9 +73,9 @@ class Encoder {
   // the length needs more bytes, the contents are moved afterwards.
   template <typename Append>
   bool Nested(uint32_t field, Append append) {
-    wire::AppendVarint(wire::Tag(field, wire::kLengthDelimited), &out_);
-    const size_t length_at = out_.size();
-    out_.push_back(0);
+    const uint64_t tag = wire::Tag(field, wire::kLengthDelimited);
+    *wire::WriteVarint(tag, wire::GrowBy(wire::VarintSize(tag) + 1, &out_)) = 0;
+    const size_t length_at = out_.size() - 1;
     if (!append()) return false;
     const size_t length = out_.size() - length_at - 1;
     if (length < 0x80) {
@@ -228,7 +228,10 @@ absl::Status AppendDecodedBase64(std::string_view text, std::string* out) {
 }
 
 absl::StatusOr<std::string> EncodeJsonItem(const simdjson::dom::object& item) {
+  // Without it the text would be moved five times until it has the length of a usual item.
+  constexpr size_t kUsualBytes = 256;
   std::string encoded;
+  encoded.reserve(kUsualBytes);
   Encoder encoder(&encoded);
   if (!encoder.Attributes(item, /*depth=*/1)) return encoder.error();
   return encoded;

@@ -6,12 +6,10 @@
 //     1 byte                16 bytes                                 the rest
 #include "storage/partiql/next_token.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "storage/base/limits.h"
+#include "storage/base/xxhash.h"
 #include "storage/values/wire.h"
 
 namespace itemdb::storage::partiql {

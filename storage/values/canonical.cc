@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/escaping.h"
 #include "storage/base/limits.h"
 #include "storage/base/service_text.h"
@@ -98,9 +99,10 @@ class Canonicalizer {
   // length of the source, which is right for canonical input. Corrects the length afterwards if it is wrong.
   template <typename Append>
   bool Nested(uint32_t field, size_t guess, Append append) {
-    wire::AppendVarint(wire::Tag(field, wire::kLengthDelimited), &out_);
-    size_t length_at = out_.size();
-    wire::AppendVarint(guess, &out_);
+    const uint64_t tag = wire::Tag(field, wire::kLengthDelimited);
+    const size_t length_at = out_.size() + wire::VarintSize(tag);
+    wire::WriteVarint(
+        guess, wire::WriteVarint(tag, wire::GrowBy(wire::VarintSize(tag) + wire::VarintSize(guess), &out_)));
     size_t begin = out_.size();
     if (!append()) return false;
     size_t actual = out_.size() - begin;
@@ -298,18 +300,28 @@ bool Canonicalizer::Set(ValueType type, std::string_view encoded) {
 
 // Sorts the canonical attributes from `begin` to the end of the output by name.
 bool Canonicalizer::SortAttributes(size_t begin) {
-  const std::string emitted = out_.substr(begin);
-  std::vector<AttributeView> attributes;
-  for (const AttributeView& attribute : ItemView(emitted)) attributes.push_back(attribute);
-  std::sort(attributes.begin(), attributes.end(),
-            [](const AttributeView& a, const AttributeView& b) { return a.name < b.name; });
-  out_.resize(begin);
-  for (size_t i = 0; i < attributes.size(); ++i) {
-    if (i > 0 && attributes[i - 1].name == attributes[i].name) {
-      return Fail("SEM-009", "Duplicate attribute name: \"" + Quoted(attributes[i].name) + "\"");
-    }
-    AppendAttribute(attributes[i].name, attributes[i].value.encoded(), &out_);
+  struct Encoded {
+    std::string_view name;
+    // With its tag and length.
+    std::string_view field;
+  };
+  absl::InlinedVector<Encoded, 16> attributes;
+  std::string_view rest = std::string_view(out_).substr(begin);
+  for (std::string_view before = rest, attribute; wire::ConsumeContents(&rest, &attribute); before = rest) {
+    std::string_view name;
+    wire::ConsumeContents(&attribute, &name);
+    attributes.push_back({name, before.substr(0, before.size() - rest.size())});
   }
+  std::sort(attributes.begin(), attributes.end(),
+            [](const Encoded& a, const Encoded& b) { return a.name < b.name; });
+  std::string sorted;
+  sorted.reserve(out_.size() - begin);
+  for (size_t i = 0; i < attributes.size(); ++i) {
+    if (i > 0 && attributes[i - 1].name == attributes[i].name)
+      return Fail("SEM-009", "Duplicate attribute name: \"" + Quoted(attributes[i].name) + "\"");
+    sorted.append(attributes[i].field);
+  }
+  out_.replace(begin, std::string::npos, sorted);
   return true;
 }
 

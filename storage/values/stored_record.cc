@@ -1,8 +1,8 @@
 #include "storage/values/stored_record.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
+#include <algorithm>
 
+#include "storage/base/xxhash.h"
 #include "storage/values/wire.h"
 
 namespace itemdb::storage {
@@ -22,12 +22,12 @@ uint64_t Checksum(uint64_t storage_id, std::string_view key, uint64_t item_size,
 std::string EncodeRecord(uint64_t storage_id, std::string_view key, uint64_t item_size,
                          std::string_view payload) {
   std::string record;
-  record.reserve(1 + wire::VarintSize(item_size) + kChecksumBytes + payload.size());
-  record.push_back(kRecordFormatVersion);
-  wire::AppendVarint(item_size, &record);
-  uint64_t checksum = Checksum(storage_id, key, item_size, payload);
-  for (size_t i = 0; i < kChecksumBytes; ++i) record.push_back(static_cast<char>(checksum >> (8 * i)));
-  record.append(payload);
+  char* to = wire::GrowBy(1 + wire::VarintSize(item_size) + kChecksumBytes + payload.size(), &record);
+  *to++ = kRecordFormatVersion;
+  to = wire::WriteVarint(item_size, to);
+  const uint64_t checksum = Checksum(storage_id, key, item_size, payload);
+  for (size_t i = 0; i < kChecksumBytes; ++i) *to++ = static_cast<char>(checksum >> (8 * i));
+  std::copy(payload.begin(), payload.end(), to);
   return record;
 }
 

@@ -39,22 +39,34 @@ template size_t RepeatedView<std::string_view>::Count() const;
 template size_t RepeatedView<ValueView>::Count() const;
 template size_t RepeatedView<AttributeView>::Count() const;
 
+// Every write looks for the attributes of each index, so this compares the first bytes of names before the
+// names, and decodes only the value that it returns.
 std::optional<ValueView> ItemView::Find(std::string_view name) const {
-  for (const AttributeView& attribute : *this) {
-    int order = attribute.name.compare(name);
-    if (order == 0) return attribute.value;
-    if (order > 0) break;  // Sorted by name.
+  if (name.empty()) return std::nullopt;
+  const auto first = static_cast<uint8_t>(name.front());
+  std::string_view rest = encoded();
+  std::string_view attribute, found, value;
+  while (wire::ConsumeContents(&rest, &attribute) && wire::ConsumeContents(&attribute, &found) &&
+         !found.empty()) {
+    const auto its_first = static_cast<uint8_t>(found.front());
+    if (its_first < first) continue;
+    if (its_first > first) break;  // Sorted by name.
+    const int order = found.compare(name);
+    if (order > 0) break;
+    if (order < 0) continue;
+    if (!wire::ConsumeContents(&attribute, &value)) break;
+    return ValueView(value);
   }
   return std::nullopt;
 }
 
 void AppendAttribute(std::string_view name, std::string_view encoded_value, std::string* out) {
-  size_t size = 2 + wire::VarintSize(name.size()) + name.size() + wire::VarintSize(encoded_value.size()) +
-                encoded_value.size();
-  wire::AppendVarint(wire::Tag(kElementsField, wire::kLengthDelimited), out);
-  wire::AppendVarint(size, out);
-  wire::AppendBytesField(kNameField, name, out);
-  wire::AppendBytesField(kValueField, encoded_value, out);
+  const size_t size =
+      wire::BytesFieldSize(kNameField, name.size()) + wire::BytesFieldSize(kValueField, encoded_value.size());
+  const uint64_t tag = wire::Tag(kElementsField, wire::kLengthDelimited);
+  char* to = wire::GrowBy(wire::VarintSize(tag) + wire::VarintSize(size) + size, out);
+  to = wire::WriteVarint(size, wire::WriteVarint(tag, to));
+  wire::WriteBytesField(kValueField, encoded_value, wire::WriteBytesField(kNameField, name, to));
 }
 
 void AppendListElement(std::string_view encoded_value, std::string* out) {

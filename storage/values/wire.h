@@ -2,6 +2,7 @@
 // fields without building objects.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -13,12 +14,18 @@ inline constexpr uint32_t kLengthDelimited = 2;
 
 constexpr uint32_t Tag(uint32_t field, uint32_t wire_type) { return field << 3 | wire_type; }
 
-inline void AppendVarint(uint64_t value, std::string* out) {
-  while (value >= 0x80) {
-    out->push_back(static_cast<char>(value | 0x80));
-    value >>= 7;
-  }
-  out->push_back(static_cast<char>(value));
+// std::string::push_back is a call of a function, so bytes are written in a string that has grown at once.
+inline char* GrowBy(size_t bytes, std::string* out) {
+  const size_t size = out->size();
+  out->resize(size + bytes);
+  return out->data() + size;
+}
+
+// Writes a varint and returns the place behind it.
+inline char* WriteVarint(uint64_t value, char* to) {
+  for (; value >= 0x80; value >>= 7) *to++ = static_cast<char>(value | 0x80);
+  *to++ = static_cast<char>(value);
+  return to;
 }
 
 inline size_t VarintSize(uint64_t value) {
@@ -27,16 +34,29 @@ inline size_t VarintSize(uint64_t value) {
   return bytes;
 }
 
+inline void AppendVarint(uint64_t value, std::string* out) {
+  WriteVarint(value, GrowBy(VarintSize(value), out));
+}
+
+// The size of a string, bytes or message field.
+inline size_t BytesFieldSize(uint32_t field, size_t bytes) {
+  return VarintSize(Tag(field, kLengthDelimited)) + VarintSize(bytes) + bytes;
+}
+
+// Writes a string, bytes or message field and returns the place behind it.
+inline char* WriteBytesField(uint32_t field, std::string_view bytes, char* to) {
+  to = WriteVarint(bytes.size(), WriteVarint(Tag(field, kLengthDelimited), to));
+  return std::copy(bytes.begin(), bytes.end(), to);
+}
+
 // Appends a string, bytes or message field.
 inline void AppendBytesField(uint32_t field, std::string_view bytes, std::string* out) {
-  AppendVarint(Tag(field, kLengthDelimited), out);
-  AppendVarint(bytes.size(), out);
-  out->append(bytes);
+  WriteBytesField(field, bytes, GrowBy(BytesFieldSize(field, bytes.size()), out));
 }
 
 inline void AppendVarintField(uint32_t field, uint64_t value, std::string* out) {
-  AppendVarint(Tag(field, kVarint), out);
-  AppendVarint(value, out);
+  const uint64_t tag = Tag(field, kVarint);
+  WriteVarint(value, WriteVarint(tag, GrowBy(VarintSize(tag) + VarintSize(value), out)));
 }
 
 // Consumes a varint from the front of `*in`. False when it is cut off or longer than 64 bits.

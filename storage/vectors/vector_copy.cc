@@ -1,12 +1,10 @@
 #include "storage/vectors/vector_copy.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <algorithm>
 #include <cstring>
 #include <random>
 
+#include "storage/base/xxhash.h"
 #include "storage/values/float_vector.h"
 
 namespace itemdb::storage {

@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""Instructions that itemd executes for each request, counted by valgrind, and compared with recorded numbers.
+
+The same binary executes nearly the same number on any machine, loaded or not, so a change that makes requests dearer
+is seen where times would say nothing. Requests go one after another over one connection; background work counts too.
+"""
+import argparse
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(FOLDER), "workloads"))
+import data
+import servers
+
+ORDERS = 1_000
+# More than what two runs of one binary differ by, less than a change that should be looked at.
+TOLERANCE = 0.04
+RECORDED = os.path.join(FOLDER, "recorded.json")
+
+
+class ItemdUnderValgrind(servers.DynamoDbServer):
+    name = "itemd"
+    # Where the counts are copied to.
+    kept = None
+
+    def start(self, itemd):
+        self.counts = f"{self.directory}/counts"
+        self.address = f"{self.directory}/address"
+        self.start_process(["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={self.counts}",
+                            itemd, "--data-dir", f"{self.directory}/data", "--listen", "127.0.0.1:0", "--address-file",
+                            self.address, "--http-listen", f"127.0.0.1:{self.port}", "--memory", "1GiB"])
+        while not os.path.exists(self.address):
+            time.sleep(0.01)
+        with open(self.address) as file:
+            self.grpc = json.load(file)["grpc"][0]
+
+    def control(self, *arguments):
+        subprocess.run(["callgrind_control", *arguments, str(self.pid)], check=True, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
+
+    def counted(self, act):
+        """The instructions of all threads during act()."""
+        self.control("--instr=on")
+        self.control("--zero")
+        act()
+        before = set(self.dumps())
+        self.control("--dump")
+        self.control("--instr=off")
+        end = time.monotonic() + 30
+        while time.monotonic() < end:
+            for path in set(self.dumps()) - before:
+                with open(path) as file:
+                    if found := re.search(r"^totals: (\d+)", file.read(), re.M):
+                        if self.kept:
+                            shutil.copy(path, self.kept)
+                        return int(found[1])
+            time.sleep(0.05)
+        raise RuntimeError("valgrind wrote no counts")
+
+    def dumps(self):
+        return [os.path.join(self.directory, name) for name in os.listdir(self.directory) if name.startswith("counts.")]
+
+
+def new_header(i, draw):
+    """Of an order that does not exist yet."""
+    order = data.Order(1_000_000 + i, ORDERS)
+    order.customer = draw.randrange(data.customers_of(ORDERS), 2 * data.customers_of(ORDERS))
+    return order, next(data.items_of_order(order))
+
+
+def place_order(i, draw):
+    order, header = new_header(i, draw)
+    actions = [{"Put": {"TableName": "Order", "Item": header, "ConditionExpression": "attribute_not_exists(PK)"}}]
+    items = data.items_of_order(order)
+    next(items)
+    for (product, quantity), item in zip(order.lines, items):
+        key, values = data.s(f"prod_{product:06d}"), {":q": data.n(quantity)}
+        warehouse = data.s(f"wh_{data.warehouses_of(product)[0]:02d}")
+        actions += [
+            {"Put": {"TableName": "Order", "Item": item}},
+            {"Update": {"TableName": "Product", "Key": {"product_id": key, "warehouse_id": warehouse},
+                        "UpdateExpression": "SET inventory_quantity = inventory_quantity - :q",
+                        "ConditionExpression": "inventory_quantity >= :q", "ExpressionAttributeValues": values}},
+            {"Update": {"TableName": "Product", "Key": {"product_id": key, "warehouse_id": key},
+                        "UpdateExpression": "SET total_inventory = total_inventory - :q",
+                        "ExpressionAttributeValues": values}}]
+    return {"TransactItems": actions}
+
+
+def request_of(kind, i, draw):
+    order = data.Order(draw.randrange(ORDERS), ORDERS)
+    key = data.s(order.id)
+    if kind == "GetItem":
+        return kind, {"TableName": "Order", "Key": {"PK": key, "SK": key}}
+    if kind == "Query":
+        return kind, {"TableName": "Order", "IndexName": "OrderByCustomerDate", "Limit": 20,
+                      "KeyConditionExpression": "customer_id = :c",
+                      "ExpressionAttributeValues": {":c": data.s(f"cust_{order.customer:07d}")}}
+    if kind == "PutItem":
+        return kind, {"TableName": "Order", "Item": new_header(i, draw)[1]}
+    if kind == "UpdateItem":
+        product = draw.randrange(data.PRODUCTS)
+        return kind, {"TableName": "Product", "UpdateExpression": "SET inventory_quantity = inventory_quantity + :d",
+                      "Key": {"product_id": data.s(f"prod_{product:06d}"),
+                              "warehouse_id": data.s(f"wh_{data.warehouses_of(product)[draw.randrange(4)]:02d}")},
+                      "ConditionExpression": "inventory_quantity >= :m", "ReturnValues": "UPDATED_NEW",
+                      "ExpressionAttributeValues": {":d": data.n(1), ":m": data.n(0)}}
+    return "TransactWriteItems", place_order(100_000 + i, draw)
+
+
+class Counter:
+    def __init__(self, server, requests, itemctl):
+        self.server, self.requests, self.itemctl = server, requests, itemctl
+        self.connection = server.connection()
+
+    def over_http(self, kind):
+        draw = random.Random(kind)
+        calls = [request_of(kind, i, draw) for i in range(self.requests + 50)]
+
+        def send(some):
+            for operation, body in some:
+                self.server.call(operation, body, self.connection)
+        send(calls[self.requests:])
+        return self.server.counted(lambda: send(calls[:self.requests])) / self.requests
+
+    def over_grpc(self):
+        """The shell of itemctl sends one call a line."""
+        draw = random.Random("grpc")
+
+        def send(count):
+            ids = [data.order_id(draw.randrange(ORDERS)) for _ in range(count)]
+            lines = "".join('item get Order \'{"PK": "%s", "SK": "%s"}\'\n' % (id, id) for id in ids)
+            done = subprocess.run([self.itemctl, "--endpoint", self.server.grpc, "shell"], input=lines, text=True,
+                                  capture_output=True, check=True)
+            if done.stdout.count("customer_id") != count:
+                raise RuntimeError(f"itemctl printed other items: {done.stdout[:300]} {done.stderr[:300]}")
+        send(20)
+        # Without what the connection costs.
+        few, many = self.requests // 5, self.requests
+        return (self.server.counted(lambda: send(many)) - self.server.counted(lambda: send(few))) / (many - few)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("programs", help="folder of itemd and itemctl")
+    parser.add_argument("--requests", type=int, default=1000, help="of each kind; default: 1000")
+    parser.add_argument("--record", action="store_true", help=f"write {os.path.relpath(RECORDED, os.getcwd())}")
+    parser.add_argument("--keep", metavar="DIRECTORY", help="for valgrind's counts, which callgrind_annotate reads")
+    parser.add_argument("--only", type=lambda text: text.split(","), help="kinds, such as GetItem,grpc")
+    options = parser.parse_args()
+    kinds = ["GetItem", "Query", "PutItem", "UpdateItem", "TransactWriteItems", "grpc"]
+    with open(RECORDED) as file:
+        recorded = json.load(file)
+    counts, failed = {}, False
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as scratch:
+        server = ItemdUnderValgrind(os.path.join(scratch, "itemd"))
+        try:
+            server.start(os.path.join(options.programs, "itemd"))
+            server.load(ORDERS)
+            counter = Counter(server, options.requests, os.path.join(options.programs, "itemctl"))
+            for kind in options.only or kinds:
+                name = "GetItem over gRPC" if kind == "grpc" else f"{kind} over HTTP"
+                server.kept = options.keep and os.path.join(options.keep, f"{name.replace(' ', '-')}.callgrind")
+                counts[name] = round(counter.over_grpc() if kind == "grpc" else counter.over_http(kind))
+                before = recorded.get(name)
+                change = counts[name] / before - 1 if before else 0
+                print(f"{name:28} {counts[name]:>9,} instructions" + (f", {change:+.1%} from {before:,}" if before else ""),
+                      flush=True)
+                failed = failed or change > TOLERANCE
+        finally:
+            server.process.send_signal(signal.SIGKILL)
+            server.process.wait()
+    if options.record:
+        with open(RECORDED, "w") as file:
+            json.dump(recorded | counts, file, indent=2)
+            file.write("\n")
+    elif failed:
+        print(f"Requests have become dearer by more than {TOLERANCE:.0%}. Find out why: a profile is made by\n"
+              "valgrind --tool=callgrind. If it is worth it, record the new numbers with --record and say why.")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

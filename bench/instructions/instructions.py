@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Instructions that itemd executes for each request, counted by valgrind, and compared with recorded numbers.
 
 The same binary executes nearly the same number on any machine, loaded or not, so a change that makes requests dearer
@@ -21,6 +21,8 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(FOLDER), "workloads"))
 import data
 import servers
+
+import grpc
 
 ORDERS = 1_000
 # More than what two runs of one binary differ by, less than a change that should be looked at.
@@ -119,8 +121,8 @@ def request_of(kind, i, draw):
 
 
 class Counter:
-    def __init__(self, server, requests, itemctl):
-        self.server, self.requests, self.itemctl = server, requests, itemctl
+    def __init__(self, server, requests):
+        self.server, self.requests = server, requests
         self.connection = server.connection()
 
     def over_http(self, kind):
@@ -134,25 +136,27 @@ class Counter:
         return self.server.counted(lambda: send(calls[:self.requests])) / self.requests
 
     def over_grpc(self):
-        """The shell of itemctl sends one call a line."""
-        draw = random.Random("grpc")
+        """GetItem as in the first measurement."""
+        draw = random.Random("GetItem")
+        # Messages of item.proto and data.proto; none has 128 bytes.
+        field = lambda number, content: bytes([number << 3 | 2, len(content)]) + content
+        attribute = lambda name, text: field(1, field(1, name) + field(2, field(1, text)))
+        with grpc.insecure_channel(self.server.grpc) as channel:
+            get = channel.unary_unary("/itemdb.v1.Data/GetItem")
 
-        def send(count):
-            ids = [data.order_id(draw.randrange(ORDERS)) for _ in range(count)]
-            lines = "".join('item get Order \'{"PK": "%s", "SK": "%s"}\'\n' % (id, id) for id in ids)
-            done = subprocess.run([self.itemctl, "--endpoint", self.server.grpc, "shell"], input=lines, text=True,
-                                  capture_output=True, check=True)
-            if done.stdout.count("customer_id") != count:
-                raise RuntimeError(f"itemctl printed other items: {done.stdout[:300]} {done.stderr[:300]}")
-        send(20)
-        # Without what the connection costs.
-        few, many = self.requests // 5, self.requests
-        return (self.server.counted(lambda: send(many)) - self.server.counted(lambda: send(few))) / (many - few)
+            def send(count):
+                for _ in range(count):
+                    key = data.order_id(draw.randrange(ORDERS)).encode()
+                    reply = get(field(1, b"Order") + field(2, attribute(b"PK", key) + attribute(b"SK", key)))
+                    if b"customer_id" not in reply:
+                        raise RuntimeError(f"another item: {reply}")
+            send(50)
+            return self.server.counted(lambda: send(self.requests)) / self.requests
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("programs", help="folder of itemd and itemctl")
+    parser.add_argument("itemd", help="the program")
     parser.add_argument("--requests", type=int, default=1000, help="of each kind; default: 1000")
     parser.add_argument("--record", action="store_true", help=f"write {os.path.relpath(RECORDED, os.getcwd())}")
     parser.add_argument("--keep", metavar="DIRECTORY", help="for valgrind's counts, which callgrind_annotate reads")
@@ -165,9 +169,9 @@ def main():
     with tempfile.TemporaryDirectory(dir="/var/tmp") as scratch:
         server = ItemdUnderValgrind(os.path.join(scratch, "itemd"))
         try:
-            server.start(os.path.join(options.programs, "itemd"))
+            server.start(options.itemd)
             server.load(ORDERS)
-            counter = Counter(server, options.requests, os.path.join(options.programs, "itemctl"))
+            counter = Counter(server, options.requests)
             for kind in options.only or kinds:
                 name = "GetItem over gRPC" if kind == "grpc" else f"{kind} over HTTP"
                 server.kept = options.keep and os.path.join(options.keep, f"{name.replace(' ', '-')}.callgrind")

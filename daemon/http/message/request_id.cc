@@ -5,11 +5,12 @@
 namespace itemdb::http {
 namespace {
 
-constexpr char kCharacters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-constexpr uint64_t kBase = sizeof(kCharacters) - 1;
+// 32 of the 36 characters of the service's ids: each takes five bits, and no division.
+constexpr char kCharacters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+constexpr int kBitsOfCharacter = 5;
+static_assert(sizeof(kCharacters) - 1 == 1 << kBitsOfCharacter);
 constexpr size_t kRequestIdBytes = 52;
-// 64 random bits are enough for 12 characters.
-constexpr size_t kCharactersPerDraw = 12;
+constexpr size_t kCharactersPerDraw = 64 / kBitsOfCharacter;
 
 // Ids must be unique but not secret, so the generator need not be a cryptographic one.
 std::mt19937_64& Generator() {
@@ -29,8 +30,8 @@ std::string NewRequestId() {
   uint64_t bits = 0;
   for (size_t i = 0; i < id.size(); ++i) {
     if (i % kCharactersPerDraw == 0) bits = generator();
-    id[i] = kCharacters[bits % kBase];
-    bits /= kBase;
+    id[i] = kCharacters[bits & ((1 << kBitsOfCharacter) - 1)];
+    bits >>= kBitsOfCharacter;
   }
   return id;
 }

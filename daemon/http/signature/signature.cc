@@ -22,6 +22,7 @@ std::string_view Trim(std::string_view text) { return Std(absl::StripAsciiWhites
 
 std::vector<std::string_view> Split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
+  parts.reserve(1 + static_cast<size_t>(std::count(text.begin(), text.end(), separator)));
   while (true) {
     size_t end = text.find(separator);
     parts.push_back(text.substr(0, end));
@@ -90,8 +91,17 @@ std::optional<absl::Time> ParseBasicTime(std::string_view text) {
 
 // Fills signature.time and signature.time_text.
 bool ReadTime(std::string_view text, Signature& signature) {
-  if (std::optional<absl::Time> time = ParseBasicTime(text)) {
-    signature.time = *time;
+  // Requests of one second have the same time.
+  thread_local std::string last_text;
+  thread_local absl::Time last_time;
+  if (text != last_text) {
+    if (std::optional<absl::Time> time = ParseBasicTime(text)) {
+      last_text = text;
+      last_time = *time;
+    }
+  }
+  if (text == last_text && !text.empty()) {
+    signature.time = last_time;
     signature.time_text = text;
     return true;
   }

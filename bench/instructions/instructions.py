@@ -26,7 +26,7 @@ import grpc
 
 ORDERS = 1_000
 # More than what two runs of one binary differ by, less than a change that should be looked at.
-TOLERANCE = 0.04
+TOLERANCE = 0.08
 RECORDED = os.path.join(FOLDER, "recorded.json")
 
 

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Writes the figures of run.py into docs/performance.md, between its two markers, with plots beside it."""
 import argparse
 import json

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Measures the workloads of order entry on itemd, on its limits and on the peers that are installed.
 
 All servers are started privately, get the same data, and are measured in turn: each round visits them in the reverse

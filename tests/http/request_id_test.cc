@@ -21,7 +21,7 @@ TEST(RequestIdTest, Is52UpperCaseLettersAndDigitsAndNeverTheSame) {
     ids.insert(std::move(id));
   }
   EXPECT_EQ(ids.size(), 1'000u);
-  EXPECT_EQ(characters.size(), 36u);
+  EXPECT_EQ(characters.size(), 32u);
 }
 
 }  // namespace

@@ -122,7 +122,14 @@ Database::Database(std::unique_ptr<Engine> engine, std::unique_ptr<Follower> fol
       key_rotation_(std::make_unique<KeyRotation>(*engine_)),
       follower_(std::move(follower)) {
   DeleteScratchFolders(*engine_);
-  if (follower_ == nullptr) StartPrimaryWork();
+  if (follower_ == nullptr) {
+    StartPrimaryWork();
+  } else {
+    VectorCopies* const copies = &vectors_->copies();
+    engine_->SetOnReopened([copies] { copies->ForgetAll(); });
+    follower_->SetOnSilentChanges(
+        [copies](const std::vector<uint64_t>& storage_ids) { copies->Forget(storage_ids); });
+  }
 }
 
 void Database::StartPrimaryWork() {

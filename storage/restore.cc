@@ -157,6 +157,18 @@ absl::StatusOr<std::optional<Replayed>> ReplayOn(const std::string& files, rocks
   return replayed;
 }
 
+// A newer program may have made the backup or written the archive. Its tables are not opened by this one.
+absl::Status CheckTablesAreKnown(const std::string& files, rocksdb::Env* env, const RestoreOptions& options) {
+  StoreOptions store_options;
+  store_options.path = files;
+  store_options.env = env;
+  store_options.log = options.log;
+  store_options.block_cache_bytes = kReplayCacheBytes;
+  const absl::StatusOr<std::shared_ptr<Store>> store = Store::OpenReadOnly(store_options, /*log=*/nullptr);
+  // What cannot be opened so may be opened by a recovery, which checks the same.
+  return store.ok() ? CheckDefinitionsAreKnown(**store) : absl::OkStatus();
+}
+
 // Deletes what an interrupted restore has left.
 void DeleteUnfinished(const std::string& directory) {
   std::error_code ignored;
@@ -224,6 +236,12 @@ absl::StatusOr<RestoredDatabase> RestoreDatabase(const RestoreOptions& options) 
     }
     if (!made.ok() || !is_done) DeleteUnfinished(directory);
     ITEMDB_RETURN_IF_ERROR(made);
+    if (is_done) {
+      if (absl::Status known = CheckTablesAreKnown(files, env, options); !known.ok()) {
+        DeleteUnfinished(directory);
+        return known;
+      }
+    }
     // An older backup is next.
     if (!is_done) ITEMDB_RETURN_IF_ERROR(target.Mark(directory));
   }

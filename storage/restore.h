@@ -57,7 +57,8 @@ struct RestoredDatabase {
 // (RESTORE_POINT_UNKNOWN): backups and archive do not have what is wanted; the message says what they have.
 // INVALID_ARGUMENT: the change is inside of a transaction. FAILED_PRECONDITION: `data_directory` is not
 // empty (DATA_DIRECTORY_FOREIGN), or open (DATA_DIRECTORY_IN_USE). INVALID_ARGUMENT: the backup is encrypted
-// with another key. DATA_LOSS: the backup is damaged.
+// with another key. DATA_LOSS: the backup is damaged. FAILED_PRECONDITION (FORMAT_UNKNOWN): a table has parts
+// that this program does not know, because a newer one wrote the backup or the archive.
 // UNAVAILABLE, RESOURCE_EXHAUSTED (DISK_FULL): as the file systems say. After an error and after a crash the
 // data directory does not open as a database; the same call begins anew.
 absl::StatusOr<RestoredDatabase> RestoreDatabase(const RestoreOptions& options);

@@ -16,8 +16,8 @@ class VectorSearches {
  public:
   explicit VectorSearches(Engine& engine) : engine_(engine), copies_(engine) {}
   ~VectorSearches() { Stop(); }
-  // Ends the threads. Searches that wait for a copy, and later ones, are answered with UNAVAILABLE; others
-  // that wait are run.
+  // Ends the threads. Searches that wait, for a copy or a thread, and later ones are answered with
+  // UNAVAILABLE.
   void Stop();
 
   // Implements Database's method of the same name.

@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <random>
 
@@ -202,6 +203,15 @@ bool VectorCopy::NeedsGraph(const Partition& partition) const {
   return partition.slots.size() - size >= std::max(kMinGraphStep, size / kTailParts);
 }
 
+float VectorCopy::LongestOf(const Partition& partition) const {
+  float longest = 0;
+  for (const Slot& slot : partition.slots) {
+    const float length = slot.inverse_length == 0 ? 0 : 1 / slot.inverse_length;
+    if (std::isfinite(length)) longest = std::max(longest, length);
+  }
+  return longest;
+}
+
 bool VectorCopy::NeedsGraphs() const {
   return std::any_of(large_.begin(), large_.end(),
                      [this](const auto& partition) { return NeedsGraph(*partition); });
@@ -222,9 +232,12 @@ std::optional<VectorCopy::GraphStep> VectorCopy::NextGraphStep(const GraphStep* 
       // A graph that could not grow is gone.
       const bool goes_on =
           unfinished != nullptr && unfinished->partition_ == partition && unfinished->graph_ != nullptr;
-      step.graph_ =
-          goes_on ? unfinished->graph_
-                  : std::make_shared<VectorGraph>(distance_, dimensions_, slots + slots / kGraphRoomParts);
+      if (goes_on) {
+        step.graph_ = unfinished->graph_;
+      } else {
+        step.graph_ = std::make_shared<VectorGraph>(distance_, dimensions_, slots + slots / kGraphRoomParts,
+                                                    LongestOf(*partition));
+      }
       begin = step.graph_->size();
       end = std::min(slots, begin + kNewGraphStep);
     }

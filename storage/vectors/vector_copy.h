@@ -175,6 +175,8 @@ class VectorCopy {
   bool IsWanted(const Partition& partition, size_t slot, const Query& query) const;
   // Whether the partition's graph lacks many entries, or the whole graph is missing.
   bool NeedsGraph(const Partition& partition) const;
+  // The length of the longest vector.
+  float LongestOf(const Partition& partition) const;
   // How many of the first `slots` slots are wanted, as a fraction; estimated.
   double WantedFraction(const Partition& partition, size_t slots, const Query& query) const;
   // Adds what the graph finds. False: exact comparing is the better way.

@@ -42,6 +42,7 @@ absl::StatusOr<std::unique_ptr<EarlierDatabase>> EarlierDatabase::Restore(const 
     return MakeError(absl::StatusCode::kOutOfRange, kReasonRestorePointUnknown,
                      "there is no archive of commits any more");
   }
+  ITEMDB_RETURN_IF_ERROR(archive->CheckAnswers());
   ITEMDB_RETURN_IF_ERROR(AwaitBackup(engine, cancellation));
   ITEMDB_RETURN_IF_ERROR(archive->WriteNow());
   ITEMDB_ASSIGN_OR_RETURN(const v1::ListDatabaseBackupsReply backups, ListBackups(engine));

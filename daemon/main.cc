@@ -5,13 +5,16 @@
 #include <signal.h>
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <future>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -39,6 +42,7 @@
 #include "daemon/serving/listener.h"
 #include "daemon/standby/primary_copy.h"
 #include "storage/database.h"
+#include "storage/restore.h"
 
 namespace itemdb::daemon {
 namespace {
@@ -47,6 +51,9 @@ using Log = std::shared_ptr<spdlog::logger>;
 
 // How long a stop may write memtables to table files. At the default --memory that takes about a second.
 constexpr std::chrono::seconds kMaxFlushTime{10};
+
+// How long a stop waits for the copy of a primary.
+constexpr std::chrono::seconds kMaxCopyingStop{3};
 
 // An opening that takes longer is reported as slow.
 constexpr absl::Duration kSlowOpening = absl::Seconds(10);
@@ -215,6 +222,30 @@ struct Process {
   Log log;
 };
 
+// Makes the first base of a new standby, which may take long, and ends at a signal. Then `*signal` is its
+// number, and the status is not OK.
+absl::Status PrepareStandby(const storage::DatabaseOptions& options, StopSignals& signals, const Log& log,
+                            int* signal) {
+  storage::Cancellation cancellation;
+  std::atomic<int> received = 0;
+  std::promise<void> ended;
+  signals.OnNext([&, end = ended.get_future().share()](int number) {
+    if (received.exchange(number) == 0) log->info("stopping signal={}", strsignal(number));
+    cancellation.Cancel();
+    if (end.wait_for(kMaxCopyingStop) == std::future_status::ready) return;
+    // A primary or a mount does not answer. What was copied is no database yet; the next start begins anew.
+    log->warn("the copy of the primary did not stop: the process ends without it");
+    log->flush();
+    _exit(kExitOk);
+  });
+  absl::Status prepared = storage::PrepareStandby(options, cancellation);
+  ended.set_value();
+  signals.Ignore();
+  *signal = received;
+  if (*signal != 0 && prepared.ok()) prepared = cancellation.Check();
+  return prepared;
+}
+
 ExitCode Run(const Options& options, const Process& process) {
   const Log& log = process.log;
   log->info("itemd starts version={} data_dir={} durability={} memory={} config={}", Version(),
@@ -281,10 +312,17 @@ ExitCode Run(const Options& options, const Process& process) {
   database_options.io_threads = options.io_threads != 0 ? options.io_threads : DefaultIoThreads();
   database_options.log = log;
   const absl::Time opening = absl::Now();
-  auto database = [&] {
+  int stopped_by = 0;
+  auto database = [&]() -> absl::StatusOr<std::unique_ptr<storage::Database>> {
     const OpeningReports reports(log);
+    if (!database_options.standby_archive.empty())
+      ITEMDB_RETURN_IF_ERROR(PrepareStandby(database_options, process.signals, log, &stopped_by));
     return storage::Database::Open(std::move(database_options));
   }();
+  if (stopped_by != 0) {
+    log->info("stopped before the standby had copied its primary");
+    return kExitOk;
+  }
   if (!database.ok()) return Fail(log, ExitCodeForOpen(database.status()), database.status());
   v1::GetStatusReply status = (*database)->GetStatus();
   const absl::Duration opened_after = absl::Now() - opening;

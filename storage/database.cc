@@ -41,6 +41,7 @@
 #include "storage/primary_files.h"
 #include "storage/prove_backup.h"
 #include "storage/query/page.h"
+#include "storage/restore.h"
 #include "storage/schema/continuous_backups.h"
 #include "storage/schema/index_changes.h"
 #include "storage/schema/restoring_tables.h"
@@ -122,7 +123,14 @@ Database::Database(std::unique_ptr<Engine> engine, std::unique_ptr<Follower> fol
       key_rotation_(std::make_unique<KeyRotation>(*engine_)),
       follower_(std::move(follower)) {
   DeleteScratchFolders(*engine_);
-  if (follower_ == nullptr) StartPrimaryWork();
+  if (follower_ == nullptr) {
+    StartPrimaryWork();
+  } else {
+    VectorCopies* const copies = &vectors_->copies();
+    engine_->SetOnReopened([copies] { copies->ForgetAll(); });
+    follower_->SetOnSilentChanges(
+        [copies](const std::vector<uint64_t>& storage_ids) { copies->Forget(storage_ids); });
+  }
 }
 
 void Database::StartPrimaryWork() {
@@ -164,7 +172,7 @@ Database::~Database() {
 }
 
 absl::StatusOr<std::unique_ptr<Database>> Database::Open(DatabaseOptions options) {
-  if (!options.standby_archive.empty()) ITEMDB_RETURN_IF_ERROR(PrepareStandby(options));
+  if (!options.standby_archive.empty()) ITEMDB_RETURN_IF_ERROR(PrepareStandby(options, Cancellation()));
   ITEMDB_ASSIGN_OR_RETURN(auto engine, Engine::Open(std::move(options)));
   ITEMDB_ASSIGN_OR_RETURN(const bool is_standby, FollowsAnother(*engine));
   if (engine->needs_rebuild()) ITEMDB_RETURN_IF_ERROR(RebuildDerived(*engine));

@@ -42,6 +42,7 @@ absl::StatusOr<std::unique_ptr<EarlierDatabase>> EarlierDatabase::Restore(const 
     return MakeError(absl::StatusCode::kOutOfRange, kReasonRestorePointUnknown,
                      "there is no archive of commits any more");
   }
+  ITEMDB_RETURN_IF_ERROR(archive->CheckAnswers());
   ITEMDB_RETURN_IF_ERROR(AwaitBackup(engine, cancellation));
   ITEMDB_RETURN_IF_ERROR(archive->WriteNow());
   ITEMDB_ASSIGN_OR_RETURN(const v1::ListDatabaseBackupsReply backups, ListBackups(engine));
@@ -56,6 +57,7 @@ absl::StatusOr<std::unique_ptr<EarlierDatabase>> EarlierDatabase::Restore(const 
   if (commit.time_us != 0) restore.to_time_us = commit.time_us;
   restore.encryption_keys = engine.environment().keys();
   restore.log = engine.options().log;
+  restore.cancellation = &cancellation;
   ITEMDB_ASSIGN_OR_RETURN(const RestoredDatabase restored, RestoreDatabase(restore));
   database->change_sequence_ = restored.change_sequence;
   ITEMDB_RETURN_IF_ERROR(database->environment_.Open(database->path(), restore.encryption_keys));

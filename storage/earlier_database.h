@@ -29,7 +29,8 @@ class EarlierDatabase {
   //
   // OUT_OF_RANGE (RESTORE_POINT_UNKNOWN): there is no archive, or it does not have the commit.
   // RESOURCE_EXHAUSTED (DISK_FULL): the data directory has not the space above its free-space floor.
-  // DATA_LOSS: a backup or the archive is damaged. Otherwise errors as RestoreDatabase.
+  // DATA_LOSS: a backup or the archive is damaged. CANCELLED, DEADLINE_EXCEEDED: within moments of
+  // `cancellation`. Otherwise errors as RestoreDatabase.
   static absl::StatusOr<std::unique_ptr<EarlierDatabase>> Restore(const Engine& engine,
                                                                   const EarlierCommit& commit,
                                                                   const char* folder,

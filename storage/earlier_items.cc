@@ -59,6 +59,7 @@ void EarlierItems::Stop() {
     MutexLock lock(mutex_);
     has_stopped_ = true;
   }
+  stop_.Cancel();
   thread_.Stop();
   while (std::optional<Waiting> waiting = TakeFirst()) {
     std::move(waiting->task)(
@@ -91,22 +92,42 @@ void EarlierItems::Loop() {
 
 void EarlierItems::RunTask(Waiting waiting) {
   if (absl::Status prepared = Prepare(waiting); !prepared.ok()) {
-    database_.reset();
     return std::move(waiting.task)(std::move(prepared));
   }
   const RestoredItems items(*database_);
   std::move(waiting.task)(&items);
 }
 
+absl::Status EarlierItems::CheckMayRestore() {
+  const auto now = BackgroundThread::Clock::now();
+  while (!restores_.empty() && restores_.front().begin + kRestoresPeriod <= now) restores_.pop_front();
+  BackgroundThread::Clock::duration took{0};
+  for (const Restored& restore : restores_) took += restore.took;
+  const size_t most = took >= kMaxRestoring ? kMinRestores : kMaxRestores;
+  if (restores_.size() < most) return absl::OkStatus();
+  const auto next = restores_[restores_.size() - most].begin + kRestoresPeriod;
+  const auto wait = std::chrono::ceil<std::chrono::milliseconds>(next - now);
+  return MakeError(
+      absl::StatusCode::kResourceExhausted, kReasonQueueFull,
+      "earlier states of the database were restored " + std::to_string(restores_.size()) +
+          " times in the last hour to undo changes; another one may be in " +
+          std::to_string(std::chrono::ceil<std::chrono::seconds>(wait).count()) +
+          " seconds. The one that was restored last, after change " + std::to_string(restored_to_) +
+          ", is kept for a minute after its last use. 'itemctl pitr restore' makes a table of any state");
+}
+
 absl::Status EarlierItems::Prepare(const Waiting& waiting) {
   ITEMDB_RETURN_IF_ERROR(CheckNotCancelled(waiting.cancellation));
   if (database_ != nullptr && restored_to_ == waiting.change_sequence) return absl::OkStatus();
+  ITEMDB_RETURN_IF_ERROR(CheckMayRestore());
   // Both use the same folder.
   database_.reset();
-  static const Cancellation kNever;
-  ITEMDB_ASSIGN_OR_RETURN(
-      database_, EarlierDatabase::Restore(engine_, {.change = waiting.change_sequence}, kUndoFolder,
-                                          waiting.cancellation == nullptr ? kNever : *waiting.cancellation));
+  restores_.push_back({.begin = BackgroundThread::Clock::now()});
+  auto restored = EarlierDatabase::Restore(engine_, {.change = waiting.change_sequence}, kUndoFolder, stop_);
+  restores_.back().took = BackgroundThread::Clock::now() - restores_.back().begin;
+  if (!stop_.Check().ok())
+    return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable, "the database is being closed");
+  ITEMDB_ASSIGN_OR_RETURN(database_, std::move(restored));
   restored_to_ = waiting.change_sequence;
   return absl::OkStatus();
 }

@@ -31,7 +31,11 @@ absl::Status FileError(const std::string& path, const std::error_code& error) {
 }
 
 absl::StatusOr<std::string> ArchiveOf(const Engine& engine) {
-  if (engine.archive() != nullptr) return engine.archive()->directory();
+  if (engine.archive() != nullptr) {
+    // A thread for reads would be gone.
+    ITEMDB_RETURN_IF_ERROR(engine.archive()->CheckAnswers());
+    return engine.archive()->directory();
+  }
   return MakeError(absl::StatusCode::kFailedPrecondition, kReasonValidation,
                    "this database keeps no archive, which a standby needs: start itemd with "
                    "--archive-directory, and without --standby");

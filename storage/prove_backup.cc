@@ -54,6 +54,7 @@ absl::StatusOr<v1::DatabaseBackup> ProveBackup(Engine& engine, uint32_t backup_i
   restore.data_directory = folder.path();
   restore.encryption_keys = engine.environment().keys();
   restore.log = engine.options().log;
+  restore.cancellation = cancellation.get();
   ITEMDB_RETURN_IF_ERROR(RestoreDatabase(restore).status());
   if (cancellation != nullptr) ITEMDB_RETURN_IF_ERROR(cancellation->Check());
 

@@ -11,6 +11,7 @@
 #include "absl/time/time.h"
 #include "storage/archive/replay.h"
 #include "storage/backup/backup_directory.h"
+#include "storage/backup/stoppable_env.h"
 #include "storage/base/uuid.h"
 #include "storage/encryption/environment.h"
 #include "storage/engine/durability_watermark.h"
@@ -31,6 +32,11 @@ constexpr char kUnfinished[] = "restoring";
 // Commits are replayed with little memory: nobody reads meanwhile.
 constexpr size_t kReplayCacheBytes = 16 << 20;
 constexpr size_t kReplayMemtableBytes = 64 << 20;
+
+const Cancellation& CancellationOf(const RestoreOptions& options) {
+  static const Cancellation kNever;
+  return options.cancellation == nullptr ? kNever : *options.cancellation;
+}
 
 absl::Status CheckEmpty(const std::string& directory) {
   std::error_code error;
@@ -98,9 +104,10 @@ absl::StatusOr<std::vector<RestorePlan>> MakePlans(rocksdb::Env* env, rocksdb::E
   ITEMDB_ASSIGN_OR_RETURN(const ArchiveContents archive, ReadArchive(archive_env, options.archive_directory));
   absl::Status first_error;
   for (v1::DatabaseBackup& backup : candidates) {
-    absl::StatusOr<ReplayPlan> replay =
-        PlanReplay(archive_env, options.archive_directory, archive, backup.archive_chain_id(),
-                   backup.store_sequence(), {.change = options.to_change, .time_us = options.to_time_us});
+    absl::StatusOr<ReplayPlan> replay = PlanReplay(
+        archive_env, options.archive_directory, archive, backup.archive_chain_id(), backup.store_sequence(),
+        {.change = options.to_change, .time_us = options.to_time_us}, CancellationOf(options));
+    ITEMDB_RETURN_IF_ERROR(CancellationOf(options).Check());
     if (replay.ok()) {
       plans.push_back({.backup = std::move(backup), .replay = *std::move(replay)});
     } else {
@@ -143,7 +150,8 @@ absl::StatusOr<std::optional<Replayed>> ReplayOn(const std::string& files, rocks
   const uint64_t sequence = store->db()->GetLatestSequenceNumber();
   Replayed replayed;
   if (plan.through_sequence != 0) {
-    ITEMDB_ASSIGN_OR_RETURN(replayed, Replay(archive_env, options.archive_directory, plan, *store));
+    ITEMDB_ASSIGN_OR_RETURN(
+        replayed, Replay(archive_env, options.archive_directory, plan, *store, CancellationOf(options)));
   }
   ITEMDB_ASSIGN_OR_RETURN(replayed.end.change, LastChange(*store));
   if (options.to_change.has_value() && replayed.end.change != *options.to_change) {
@@ -155,6 +163,18 @@ absl::StatusOr<std::optional<Replayed>> ReplayOn(const std::string& files, rocks
         {.chain_id = plan.chain.id, .sequence = std::max(sequence, plan.through_sequence)}, *store));
   }
   return replayed;
+}
+
+// A newer program may have made the backup or written the archive. Its tables are not opened by this one.
+absl::Status CheckTablesAreKnown(const std::string& files, rocksdb::Env* env, const RestoreOptions& options) {
+  StoreOptions store_options;
+  store_options.path = files;
+  store_options.env = env;
+  store_options.log = options.log;
+  store_options.block_cache_bytes = kReplayCacheBytes;
+  const absl::StatusOr<std::shared_ptr<Store>> store = Store::OpenReadOnly(store_options, /*log=*/nullptr);
+  // What cannot be opened so may be opened by a recovery, which checks the same.
+  return store.ok() ? CheckDefinitionsAreKnown(**store) : absl::OkStatus();
 }
 
 // Deletes what an interrupted restore has left.
@@ -198,9 +218,11 @@ absl::StatusOr<RestoredDatabase> RestoreDatabase(const RestoreOptions& options) 
   ITEMDB_RETURN_IF_ERROR(target.Open(directory, options.encryption_keys));
   ITEMDB_RETURN_IF_ERROR(target.Mark(directory));
   rocksdb::Env* const env = target.env();
+  const std::unique_ptr<rocksdb::Env> stoppable = MakeStoppableEnv(env, CancellationOf(options));
   ITEMDB_ASSIGN_OR_RETURN(
       const BackupDirectory backups,
-      BackupDirectory::OpenReadOnly({.backups = source.env(), .database = env}, options.backup_directory));
+      BackupDirectory::OpenReadOnly({.backups = source.env(), .database = stoppable.get()},
+                                    options.backup_directory));
   const std::string files = directory + "/" + kUnfinished;
   RestoredDatabase restored;
   bool is_done = false;
@@ -209,6 +231,9 @@ absl::StatusOr<RestoredDatabase> RestoreDatabase(const RestoreOptions& options) 
     restored.backup = plans[i].backup;
     restored.change_sequence = restored.backup.change_sequence();
     absl::Status made = backups.CopyTo(restored.backup, files);
+    if (!made.ok()) {
+      if (absl::Status cancelled = CancellationOf(options).Check(); !cancelled.ok()) made = cancelled;
+    }
     is_done = !plans[i].replay.has_value();
     if (made.ok() && !is_done) {
       const absl::StatusOr<std::optional<Replayed>> replayed =
@@ -224,6 +249,12 @@ absl::StatusOr<RestoredDatabase> RestoreDatabase(const RestoreOptions& options) 
     }
     if (!made.ok() || !is_done) DeleteUnfinished(directory);
     ITEMDB_RETURN_IF_ERROR(made);
+    if (is_done) {
+      if (absl::Status known = CheckTablesAreKnown(files, env, options); !known.ok()) {
+        DeleteUnfinished(directory);
+        return known;
+      }
+    }
     // An older backup is next.
     if (!is_done) ITEMDB_RETURN_IF_ERROR(target.Mark(directory));
   }

@@ -9,6 +9,7 @@
 
 #include "itemdb/v1/admin.pb.h"
 #include "storage/api/options.h"
+#include "storage/base/cancellation.h"
 #include "storage/base/status.h"
 
 namespace spdlog {
@@ -36,6 +37,8 @@ struct RestoreOptions {
   // and the backup must not be.
   EncryptionKeys encryption_keys = {};
   std::shared_ptr<spdlog::logger> log;
+  // Looked at every few MiB and before each commit group. Null: the restore goes on to its end.
+  const Cancellation* cancellation = nullptr;
 };
 
 struct RestoredDatabase {
@@ -57,9 +60,17 @@ struct RestoredDatabase {
 // (RESTORE_POINT_UNKNOWN): backups and archive do not have what is wanted; the message says what they have.
 // INVALID_ARGUMENT: the change is inside of a transaction. FAILED_PRECONDITION: `data_directory` is not
 // empty (DATA_DIRECTORY_FOREIGN), or open (DATA_DIRECTORY_IN_USE). INVALID_ARGUMENT: the backup is encrypted
-// with another key. DATA_LOSS: the backup is damaged.
+// with another key. DATA_LOSS: the backup is damaged. FAILED_PRECONDITION (FORMAT_UNKNOWN): a table has parts
+// that this program does not know, because a newer one wrote the backup or the archive.
+// CANCELLED, DEADLINE_EXCEEDED: as `cancellation` says.
 // UNAVAILABLE, RESOURCE_EXHAUSTED (DISK_FULL): as the file systems say. After an error and after a crash the
 // data directory does not open as a database; the same call begins anew.
 absl::StatusOr<RestoredDatabase> RestoreDatabase(const RestoreOptions& options);
+
+// Makes the database of a new standby in an empty directory or a new one, and goes on where a crash has
+// interrupted it (standby_base.h); otherwise does nothing. Database::Open does the same, without a
+// cancellation. Blocks as long as copying a backup takes. CANCELLED: as `cancellation` says. Otherwise errors
+// as Database::Open.
+absl::Status PrepareStandby(const DatabaseOptions& options, const Cancellation& cancellation);
 
 }  // namespace itemdb::storage

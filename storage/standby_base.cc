@@ -53,6 +53,7 @@ absl::Status MakeStandbyBase(const DatabaseOptions& options, const Cancellation&
   restore.data_directory = folder;
   restore.encryption_keys = options.encryption_keys;
   restore.log = options.log;
+  restore.cancellation = &cancellation;
   const absl::StatusOr<RestoredDatabase> restored_or = RestoreDatabase(restore);
   // A copy that is damaged is not used again.
   if (options.primary_link != nullptr && (restored_or.ok() || absl::IsDataLoss(restored_or.status())))
@@ -72,7 +73,7 @@ absl::Status MakeStandbyBase(const DatabaseOptions& options, const Cancellation&
   return RebuildDerived(*engine);
 }
 
-absl::Status PrepareStandby(const DatabaseOptions& options) {
+absl::Status PrepareStandby(const DatabaseOptions& options, const Cancellation& cancellation) {
   const std::string& directory = options.data_directory;
   Environment environment(options.file_system);
   ITEMDB_ASSIGN_OR_RETURN(const auto lock, DirectoryLock::Acquire(environment.plain(), directory));
@@ -83,7 +84,7 @@ absl::Status PrepareStandby(const DatabaseOptions& options) {
   if (!fs::exists(BaseFolder(options) + "/rocksdb")) {
     options.log->info("a new standby: restoring a backup of the primary backups={} archive={}",
                       options.standby_backups, options.standby_archive);
-    ITEMDB_RETURN_IF_ERROR(MakeStandbyBase(options, Cancellation()));
+    ITEMDB_RETURN_IF_ERROR(MakeStandbyBase(options, cancellation));
   }
   return InstallStandbyBase(environment, options, /*database_id=*/"");
 }

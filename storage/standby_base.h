@@ -15,10 +15,6 @@ namespace itemdb::storage {
 // has not made the backup yet that its archive needs.
 absl::Status MakeStandbyBase(const DatabaseOptions& options, const Cancellation& cancellation);
 
-// Makes the database of a new standby in an empty directory or a new one, and goes on with InstallStandbyBase
-// where a crash has interrupted it. Errors as MakeStandbyBase, and as Engine::Open for the directory.
-absl::Status PrepareStandby(const DatabaseOptions& options);
-
 // Puts a base that is whole in the place of the store, which must not be open, and deletes the folder. Does
 // nothing if there is none. After a crash it is called again, before the store is opened. `database_id`: of
 // the standby; empty: that of the base, which is new.

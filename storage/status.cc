@@ -73,7 +73,8 @@ v1::GetStatusReply GetStatus(const Engine& engine, const v1::GetStatusRequest& r
   if (const absl::Status refused = engine.WriteRefusal(); !refused.ok()) {
     reply.set_writes_refused(MessageOf(refused));
     // The file knows better than the refusal how far the standby came in the end.
-    if (ReasonOf(refused) == kReasonFenced && engine.archive() != nullptr) {
+    if (ReasonOf(refused) == kReasonFenced && engine.archive() != nullptr &&
+        engine.archive()->CheckAnswers().ok()) {
       const auto promotion = ReadPromotion(engine.env(), engine.archive()->directory());
       if (promotion.ok() && promotion->has_value()) *reply.mutable_fenced_by() = ToMessage(**promotion);
     }

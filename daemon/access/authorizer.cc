@@ -137,9 +137,7 @@ void Authorizer::SetKeys(std::shared_ptr<const AccessKeys> keys) {
   keys_ = std::move(keys);
 }
 
-absl::StatusOr<Caller> Authorizer::Check(std::string_view what, OperationAccess needed,
-                                         std::optional<std::string_view> authorization) const {
-  if (!asks_for_keys()) return Caller();
+absl::StatusOr<Authorizer::Found> Authorizer::Find(std::optional<std::string_view> authorization) const {
   if (!authorization.has_value()) {
     return Unauthenticated(
         "this daemon asks for an access key (--access-keys): send the metadata authorization: Basic, "
@@ -151,16 +149,30 @@ absl::StatusOr<Caller> Authorizer::Check(std::string_view what, OperationAccess 
   }
   const size_t colon = credentials->find(':');
   const std::string_view sent = *credentials;
-  std::shared_ptr<const AccessKeys> keys;
+  Found found;
   {
     storage::MutexLock lock(mutex_);
-    keys = keys_;
+    found.keys = keys_;
   }
-  const AccessKey* key = keys == nullptr ? nullptr : keys->Find(sent.substr(0, colon));
-  if (key == nullptr || !SameSecret(sent.substr(colon + 1), key->secret)) return NoSuchKey();
-  Caller caller = AccessKeys::CallerWith(keys, *key);
+  found.key = found.keys == nullptr ? nullptr : found.keys->Find(sent.substr(0, colon));
+  if (found.key == nullptr || !SameSecret(sent.substr(colon + 1), found.key->secret)) return NoSuchKey();
+  return found;
+}
+
+absl::StatusOr<Caller> Authorizer::Check(std::string_view what, OperationAccess needed,
+                                         std::optional<std::string_view> authorization) const {
+  if (!asks_for_keys()) return Caller();
+  ITEMDB_ASSIGN_OR_RETURN(const Found found, Find(authorization));
+  Caller caller = AccessKeys::CallerWith(found.keys, *found.key);
   ITEMDB_RETURN_IF_ERROR(CheckOperation(caller, what, needed));
   return caller;
+}
+
+absl::StatusOr<AccessKey> Authorizer::CheckKey(std::string_view what, OperationAccess needed,
+                                               std::optional<std::string_view> authorization) const {
+  ITEMDB_ASSIGN_OR_RETURN(const Found found, Find(authorization));
+  ITEMDB_RETURN_IF_ERROR(CheckOperation(AccessKeys::CallerWith(found.keys, *found.key), what, needed));
+  return *found.key;
 }
 
 }  // namespace itemdb::daemon

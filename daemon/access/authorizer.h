@@ -55,8 +55,18 @@ class Authorizer {
   // The same for something that is no method and needs `needed`.
   absl::StatusOr<Caller> Check(std::string_view what, OperationAccess needed,
                                std::optional<std::string_view> authorization) const;
+  // The key itself, as it was when it was checked. There must be keys. Errors as Check().
+  absl::StatusOr<AccessKey> CheckKey(std::string_view what, OperationAccess needed,
+                                     std::optional<std::string_view> authorization) const;
 
  private:
+  // The keys that have it, and the key, which is one of them.
+  struct Found {
+    std::shared_ptr<const AccessKeys> keys;
+    const AccessKey* key = nullptr;
+  };
+  absl::StatusOr<Found> Find(std::optional<std::string_view> authorization) const;
+
   std::atomic<bool> has_keys_ = false;
   mutable storage::Mutex mutex_;
   std::shared_ptr<const AccessKeys> keys_ ABSL_GUARDED_BY(mutex_);

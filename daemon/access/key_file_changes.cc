@@ -16,7 +16,9 @@
 #include <vector>
 
 #include "absl/cleanup/cleanup.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -79,6 +81,28 @@ absl::StatusOr<KeyPlace> PlaceOf(const std::string& path, const std::string& id,
                         path, key->source().begin.line, id));
   }
   return absl::NotFoundError(absl::StrFormat("%s has no key \"%s\"", path, id));
+}
+
+bool IsBlank(const std::string& line) { return absl::StripAsciiWhitespace(line).empty(); }
+bool IsComment(const std::string& line) { return absl::StartsWith(absl::StripAsciiWhitespace(line), "#"); }
+
+// Removes a key with its comments: those right above it, unless the file begins with them, and those behind
+// its last member up to an empty line. Comments right above the next key are that one's.
+void RemoveKey(const KeyPlace& place, std::vector<std::string>* lines) {
+  const std::vector<std::string>& text = *lines;
+  size_t begin = place.begin;
+  while (begin > 0 && IsComment(text[begin - 1])) --begin;
+  if (begin == 0) begin = place.begin;
+  size_t end = place.end;
+  // Behind the last member.
+  while (end > place.begin + 1 && (IsBlank(text[end - 1]) || IsComment(text[end - 1]))) --end;
+  const size_t members_end = end;
+  while (end < place.end && IsComment(text[end])) ++end;
+  // No empty line between: they are right above the next key.
+  if (end == place.end && place.end < text.size()) end = members_end;
+  const bool is_apart = begin == 0 || IsBlank(text[begin - 1]);
+  while (is_apart && end < place.end && IsBlank(text[end])) ++end;
+  lines->erase(lines->begin() + static_cast<ptrdiff_t>(begin), lines->begin() + static_cast<ptrdiff_t>(end));
 }
 
 // Waits for other changes of key files in the same folder. Closing the descriptor ends the lock.
@@ -172,8 +196,7 @@ absl::StatusOr<std::string> ChangeKeyFile(const std::string& given_path, const K
       return storage::ValidationError(absl::StrFormat(
           "\"%s\" is the last key of %s: without a key nobody could use the daemon", change.id, path));
     }
-    lines.erase(lines.begin() + static_cast<ptrdiff_t>(place->begin),
-                lines.begin() + static_cast<ptrdiff_t>(place->end));
+    RemoveKey(*place, &lines);
   }
   ITEMDB_RETURN_IF_ERROR(Replace(path, absl::StrJoin(lines, "\n"), folder));
   return secret;

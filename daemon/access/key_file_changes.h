@@ -18,7 +18,8 @@ struct KeyFileChange {
 
 // Changes the key file at `path` (access_keys.h) and returns the secret that was generated: 256 random bits
 // as 43 letters, digits, '-' and '_'. Empty for kRemove. The other lines of the file stay as they are,
-// comments too.
+// comments too. A key that is removed takes with it the comments right above it, unless the file begins with
+// them, and right behind it.
 //
 // A new file is made with mode 0600 by the first kAdd. An existing file keeps its mode and owner. The new
 // content is written beside the file, read as a daemon would read it, and renamed, so that a daemon never

@@ -213,16 +213,16 @@ HttpPage Console::SignIn(const HttpHead& head) const {
   if (!serving_.authorizer.asks_for_keys())
     return Refuse(400, "ValidationException", "itemd has no access keys: nobody needs to sign in");
   const std::optional<std::string_view> sent = head.Find("Authorization");
-  absl::StatusOr<Caller> caller =
-      serving_.authorizer.Check("console", {.role = Role::kRead, .scope = Scope::kTableNames}, sent);
+  const absl::StatusOr<AccessKey> key =
+      serving_.authorizer.CheckKey("console", {.role = Role::kRead, .scope = Scope::kTableNames}, sent);
   std::optional<NewSession> session;
-  if (caller.ok()) session = sessions_.Begin(caller->key_id);
+  if (key.ok()) session = sessions_.Begin(*key);
   if (!session.has_value()) {
-    const bool denied = absl::IsPermissionDenied(caller.status());
+    const bool denied = absl::IsPermissionDenied(key.status());
     HttpPage page = Refuse(denied ? 403 : 401, denied ? kAccessDenied : "UnrecognizedClientException",
                            denied ? "this key may not read tables: a role or a grant with read is needed"
                                   : "there is no access key with this id and this secret");
-    const absl::Status why = caller.ok() ? absl::UnauthenticatedError("the key is gone") : caller.status();
+    const absl::Status why = key.ok() ? absl::UnauthenticatedError("the key has changed") : key.status();
     page.audited = SignInRecord(ClaimedKeyId(sent), why);
     return page;
   }
@@ -231,7 +231,7 @@ HttpPage Console::SignIn(const HttpHead& head) const {
   HttpPage page = {.answer = SessionAnswer(found.has_value() ? &*found : nullptr, session->page)};
   absl::StrAppend(&page.answer.headers, "Set-Cookie: ", CookieName(head), "=", session->cookie,
                   "; Path=/api; HttpOnly; SameSite=Strict", options_.tls ? "; Secure" : "", "\r\n");
-  page.audited = SignInRecord(caller->key_id, absl::OkStatus());
+  page.audited = SignInRecord(key->id, absl::OkStatus());
   return page;
 }
 

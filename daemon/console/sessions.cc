@@ -39,25 +39,28 @@ Caller ReaderOf(const AccessKey& key) {
 void Sessions::SetKeys(std::shared_ptr<const AccessKeys> keys) {
   storage::MutexLock lock(mutex_);
   keys_ = std::move(keys);
-  std::erase_if(sessions_, [this](const auto& one) ABSL_NO_THREAD_SAFETY_ANALYSIS {
-    const AccessKey* key = keys_ == nullptr ? nullptr : keys_->Find(one.second.key.id);
-    return key == nullptr || !(*key == one.second.key);
-  });
+  std::erase_if(sessions_,
+                [this](const auto& one) ABSL_NO_THREAD_SAFETY_ANALYSIS { return !HasKey(one.second.key); });
 }
 
-std::optional<NewSession> Sessions::Begin(const std::string& key_id) {
+bool Sessions::HasKey(const AccessKey& key) const {
+  const AccessKey* now = keys_ == nullptr ? nullptr : keys_->Find(key.id);
+  return now != nullptr && *now == key;
+}
+
+std::optional<NewSession> Sessions::Begin(const AccessKey& key) {
   NewSession tokens{.cookie = NewToken(), .page = NewToken()};
   const absl::Time now = options_.now();
   storage::MutexLock lock(mutex_);
-  const AccessKey* key = keys_ == nullptr ? nullptr : keys_->Find(key_id);
-  if (key == nullptr) return std::nullopt;
+  // The keys may have changed since the key was checked.
+  if (!HasKey(key)) return std::nullopt;
   if (sessions_.size() >= options_.max_sessions) {
     sessions_.erase(std::min_element(sessions_.begin(), sessions_.end(), [](const auto& a, const auto& b) {
       return a.second.used < b.second.used;
     }));
   }
   sessions_.emplace(HashOfToken(tokens.cookie),
-                    Session{.page_hash = HashOfToken(tokens.page), .key = *key, .begun = now, .used = now});
+                    Session{.page_hash = HashOfToken(tokens.page), .key = key, .begun = now, .used = now});
   return tokens;
 }
 
@@ -66,7 +69,8 @@ Sessions::Session* Sessions::FindLocked(SessionTokens tokens) {
   if (found == sessions_.end()) return nullptr;
   Session& session = found->second;
   const absl::Time now = options_.now();
-  if (now >= session.begun + options_.longest || now >= session.used + options_.idle) {
+  if (now >= session.begun + options_.longest || now >= session.used + options_.idle ||
+      !HasKey(session.key)) {
     sessions_.erase(found);
     return nullptr;
   }

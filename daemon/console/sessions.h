@@ -67,8 +67,9 @@ class Sessions {
   // Ends the sessions whose key is not in `keys` as it was: removed, or with another secret, role or grant.
   void SetKeys(std::shared_ptr<const AccessKeys> keys);
 
-  // Begins a session without editing. nullopt: there is no key `key_id`.
-  std::optional<NewSession> Begin(const std::string& key_id);
+  // Begins a session without editing. `key`: as the user has shown it. nullopt: there is no such key any
+  // more, or it has another secret, role or grant by now.
+  std::optional<NewSession> Begin(const AccessKey& key);
   // nullopt: there is no such session, or it has ended. `by_person` false: a request that the page sends by
   // itself, which does not make the session last longer.
   std::optional<FoundSession> Find(SessionTokens tokens, bool by_person);
@@ -88,6 +89,8 @@ class Sessions {
     bool editing = false;
   };
 
+  // Whether there is this key.
+  bool HasKey(const AccessKey& key) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Null: there is none. Removes a session that has ended.
   Session* FindLocked(SessionTokens tokens) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

@@ -50,6 +50,9 @@ void StopSignals::Ignore() {
   if (!thread_.joinable()) return;
   eventfd_write(end_.get(), 1);
   thread_.join();
+  // OnNext may be called again.
+  eventfd_t ended = 0;
+  (void)eventfd_read(end_.get(), &ended);
 }
 
 }  // namespace itemdb::daemon

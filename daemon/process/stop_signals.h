@@ -28,7 +28,7 @@ class StopSignals {
 
   // Starts a thread that calls `again` for each later SIGTERM and SIGINT, and ignores SIGHUP.
   void OnNext(std::function<void(int signal)> again);
-  // Stops that thread and joins it.
+  // Stops that thread and joins it. Wait and OnNext may be called again.
   void Ignore();
 
  private:

@@ -80,7 +80,9 @@ class ChangesOfBatch : public rocksdb::WriteBatch::Handler {
 }  // namespace
 
 CommitArchive::CommitArchive(CommitArchiveOptions options)
-    : options_(std::move(options)), acknowledgements_(static_cast<uint64_t>(NowMicros())) {}
+    : options_(std::move(options)),
+      probe_(options_.environment->plain(), options_.directory),
+      acknowledgements_(static_cast<uint64_t>(NowMicros())) {}
 
 CommitArchive::~CommitArchive() { thread_.Stop(); }
 
@@ -145,7 +147,8 @@ absl::StatusOr<CommitArchive::Found> CommitArchive::FindEnd(const std::string& d
 
 absl::Status CommitArchive::Open(const std::string& database_id) {
   MutexLock writing(writing_);
-  absl::StatusOr<Found> found = FindEnd(database_id);
+  const absl::Status answers = CheckAnswers();
+  absl::StatusOr<Found> found = answers.ok() ? FindEnd(database_id) : answers;
   if (absl::IsFailedPrecondition(found.status()) || absl::IsInvalidArgument(found.status()))
     return found.status();
   if (!found.ok()) {
@@ -332,8 +335,16 @@ void CommitArchive::Loop() {
 }
 
 void CommitArchive::LookForPromotion() {
-  if (knows_promotion_ || !options_.on_promotion) return;
+  if (knows_promotion_ || !options_.on_promotion || !CheckAnswers().ok()) return;
+  {
+    MutexLock lock(mutex_);
+    looks_since_ = Clock::now();
+  }
   const auto promotion = ReadPromotion(options_.environment->env(), options_.directory);
+  {
+    MutexLock lock(mutex_);
+    looks_since_.reset();
+  }
   if (!promotion.ok() || !promotion->has_value()) return;
   // Tried again if it failed.
   knows_promotion_ = options_.on_promotion(**promotion).ok();
@@ -360,7 +371,27 @@ void CommitArchive::LookForLostSegment() {
 }
 
 absl::Status CommitArchive::WriteQueued(bool syncs) {
+  // Before the lock: a call that does not return keeps it.
+  if (absl::Status answers = CheckAnswers(); !answers.ok()) return NotAnswering(answers);
   MutexLock writing(writing_);
+  {
+    MutexLock lock(mutex_);
+    writes_since_ = Clock::now();
+  }
+  absl::Status written = WriteQueuedLocked(syncs);
+  MutexLock lock(mutex_);
+  writes_since_.reset();
+  return written;
+}
+
+absl::Status CommitArchive::NotAnswering(const absl::Status& status) {
+  Failed(status);
+  MutexLock lock(mutex_);
+  error_ = status;
+  return status;
+}
+
+absl::Status CommitArchive::WriteQueuedLocked(bool syncs) {
   LookForLostSegment();
   std::deque<ArchivedGroup> groups;
   std::optional<Position> chain_after;
@@ -461,10 +492,33 @@ absl::Status CommitArchive::WriteGroups(const std::deque<ArchivedGroup>& groups)
   return groups.empty() ? absl::OkStatus() : writer_->Sync();
 }
 
+absl::Status CommitArchive::StuckError() const {
+  const auto& since = looks_since_.has_value() ? looks_since_ : writes_since_;
+  if (!since.has_value()) return absl::OkStatus();
+  const auto waited = Clock::now() - *since;
+  if (waited < DirectoryProbe::kMaxAnswer) return absl::OkStatus();
+  return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
+                   "a call to the file system of " + options_.directory + " has not returned for " +
+                       std::to_string(std::chrono::duration_cast<std::chrono::seconds>(waited).count()) +
+                       " seconds: is its server, or its disk, gone?");
+}
+
+void CommitArchive::LogIfStuck() {
+  absl::Status stuck;
+  {
+    MutexLock lock(mutex_);
+    stuck = StuckError();
+  }
+  if (!stuck.ok()) Failed(stuck);
+}
+
 void CommitArchive::Failed(const absl::Status& status) {
-  const Clock::time_point now = Clock::now();
-  if (now < next_log_) return;
-  next_log_ = now + kLogInterval;
+  {
+    MutexLock lock(mutex_);
+    const Clock::time_point now = Clock::now();
+    if (now < next_log_) return;
+    next_log_ = now + kLogInterval;
+  }
   options_.log->error(
       "commit groups cannot be archived; the database goes on, and cannot be restored to what is committed "
       "now "
@@ -491,6 +545,7 @@ CommitArchiveStatus CommitArchive::Status() const {
     status.lag = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - waits_since_);
   status.gaps = gaps_;
   status.error = error_;
+  if (absl::Status stuck = StuckError(); !stuck.ok()) status.error = stuck;
   return status;
 }
 

@@ -26,6 +26,7 @@
 #include "rocksdb/write_batch.h"
 #include "storage/archive/acknowledgements.h"
 #include "storage/archive/archive_segment.h"
+#include "storage/archive/directory_probe.h"
 #include "storage/archive/promotion.h"
 #include "storage/base/background_thread.h"
 #include "storage/commit/commit_pipeline.h"
@@ -93,7 +94,8 @@ class CommitArchive {
   CommitArchive& operator=(const CommitArchive&) = delete;
 
   // Locks the directory, which is made if it is missing, and finds the last archived group. `database_id` is
-  // empty for a new database. An archive that cannot be read now is tried again later.
+  // empty for a new database. An archive that cannot be read now, or whose file system does not answer, is
+  // tried again later.
   //
   // FAILED_PRECONDITION: it has groups of another database (DATA_DIRECTORY_FOREIGN), or another process uses
   // it (DATA_DIRECTORY_IN_USE). INVALID_ARGUMENT: it is encrypted with other keys.
@@ -119,6 +121,10 @@ class CommitArchive {
   void SetOldestBackupTime(int64_t time_us) { oldest_backup_time_us_ = time_us; }
   // Writes what waits now. UNAVAILABLE, RESOURCE_EXHAUSTED (DISK_FULL): that is not possible.
   absl::Status WriteNow() { return WriteQueued(/*syncs=*/true); }
+  // UNAVAILABLE: the file system of the directory does not answer. For those that read the archive.
+  absl::Status CheckAnswers() { return probe_.Check(); }
+  // Logs, now and then, that a call to the file system does not return.
+  void LogIfStuck();
   const std::string& directory() const { return options_.directory; }
   Acknowledgements& acknowledgements() { return acknowledgements_; }
 
@@ -158,7 +164,12 @@ class CommitArchive {
   absl::Status StartSegment(const std::optional<Position>& chain_after, uint64_t chain_id)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(writing_);
   absl::Status WriteGroups(const std::deque<ArchivedGroup>& groups) ABSL_EXCLUSIVE_LOCKS_REQUIRED(writing_);
-  void Failed(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(writing_);
+  absl::Status WriteQueuedLocked(bool syncs) ABSL_EXCLUSIVE_LOCKS_REQUIRED(writing_);
+  // The file system does not answer.
+  absl::Status NotAnswering(const absl::Status& status);
+  void Failed(const absl::Status& status);
+  // Not OK: what has begun takes too long.
+  absl::Status StuckError() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   struct Unlock {
     void operator()(rocksdb::FileLock* lock) const { (void)rocksdb::Env::Default()->UnlockFile(lock); }
@@ -192,6 +203,10 @@ class CommitArchive {
   std::string database_id_ ABSL_GUARDED_BY(mutex_);
   std::string store_id_ ABSL_GUARDED_BY(mutex_);
   bool has_chain_ ABSL_GUARDED_BY(mutex_) = false;
+  // When the thread began to look for a promotion, or a round of writing began; nothing: neither runs.
+  std::optional<std::chrono::steady_clock::time_point> looks_since_ ABSL_GUARDED_BY(mutex_);
+  std::optional<std::chrono::steady_clock::time_point> writes_since_ ABSL_GUARDED_BY(mutex_);
+  std::chrono::steady_clock::time_point next_log_ ABSL_GUARDED_BY(mutex_);
 
   // One round of writing at a time; the other members belong to it.
   Mutex writing_;
@@ -201,8 +216,8 @@ class CommitArchive {
   uint64_t last_number_ ABSL_GUARDED_BY(writing_) = 0;
   // The segment that the next one continues; 0: none.
   uint64_t previous_number_ ABSL_GUARDED_BY(writing_) = 0;
-  std::chrono::steady_clock::time_point next_log_ ABSL_GUARDED_BY(writing_);
 
+  DirectoryProbe probe_;
   Acknowledgements acknowledgements_;
   std::atomic<int64_t> oldest_backup_time_us_ = 0;
   bool is_running_ = false;

@@ -163,7 +163,7 @@ absl::Status CheckReaches(const ArchiveContents& contents, size_t chain_index, c
 
 absl::StatusOr<ReplayPlan> PlanReplay(rocksdb::Env* env, const std::string& directory,
                                       const ArchiveContents& contents, uint64_t chain_id, uint64_t sequence,
-                                      const RestorePoint& point) {
+                                      const RestorePoint& point, const Cancellation& cancellation) {
   const size_t chain_index = FindChain(contents, chain_id, sequence);
   if (chain_index == contents.chains.size()) {
     return PointUnknownError("the archive in " + directory +
@@ -177,6 +177,7 @@ absl::StatusOr<ReplayPlan> PlanReplay(rocksdb::Env* env, const std::string& dire
   bool is_reached = false;
   absl::Status inside;
   const auto look = [&](const ArchivedGroup& group) -> absl::StatusOr<bool> {
+    ITEMDB_RETURN_IF_ERROR(cancellation.Check());
     is_reached |= point.change.has_value()
                       ? group.first_change > *point.change
                       : point.time_us.has_value() && group.commit_time_us > *point.time_us;
@@ -208,12 +209,13 @@ absl::StatusOr<ReplayPlan> PlanReplay(rocksdb::Env* env, const std::string& dire
 }
 
 absl::StatusOr<Replayed> Replay(rocksdb::Env* env, const std::string& directory, const ReplayPlan& plan,
-                                Store& store) {
+                                Store& store, const Cancellation& cancellation) {
   Replayed replayed;
   uint64_t sequence = store.db()->GetLatestSequenceNumber();
   rocksdb::WriteOptions write;
   write.disableWAL = true;
   const auto apply = [&](const ArchivedGroup& group) -> absl::StatusOr<bool> {
+    ITEMDB_RETURN_IF_ERROR(cancellation.Check());
     if (group.first_sequence > plan.through_sequence) return false;
     const bool follows = group.first_sequence == sequence + 1 || group.follows_ingestion;
     if (group.first_sequence <= sequence || !follows) {
@@ -239,7 +241,7 @@ absl::StatusOr<Replayed> Replay(rocksdb::Env* env, const std::string& directory,
         store.db()->Put(write, store.catalog(), kNeedsRebuildKey, EncodeCatalogNumber(kNeedsRebuildKey, 1));
     if (!noted.ok()) return FromRocksDB("cannot note that indexes must be rebuilt", noted);
   }
-  ITEMDB_RETURN_IF_ERROR(store.FlushMemtables(std::chrono::hours(24), Cancellation()));
+  ITEMDB_RETURN_IF_ERROR(store.FlushMemtables(std::chrono::hours(24), cancellation));
   return replayed;
 }
 

@@ -8,6 +8,7 @@
 
 #include "rocksdb/env.h"
 #include "storage/archive/archive_directory.h"
+#include "storage/base/cancellation.h"
 #include "storage/store/store.h"
 
 namespace itemdb::storage {
@@ -40,10 +41,11 @@ struct ReplayPlan {
 //
 // OUT_OF_RANGE (RESTORE_POINT_UNKNOWN): the archive does not have `point`; the message says what it has.
 // INVALID_ARGUMENT: the change is inside of a transaction; the message names both ends. DATA_LOSS: the
-// archive is damaged. UNAVAILABLE: the file system says so.
+// archive is damaged. UNAVAILABLE: the file system says so. CANCELLED, DEADLINE_EXCEEDED: looked at before
+// each group.
 absl::StatusOr<ReplayPlan> PlanReplay(rocksdb::Env* env, const std::string& directory,
                                       const ArchiveContents& contents, uint64_t chain_id, uint64_t sequence,
-                                      const RestorePoint& point);
+                                      const RestorePoint& point, const Cancellation& cancellation);
 
 // What a replay has done.
 struct Replayed {
@@ -56,8 +58,8 @@ struct Replayed {
 };
 
 // Writes the groups of `plan` that `store` does not have, and flushes. The store must not be in use, and must
-// be at most at the end of the plan. Errors as ForEachGroup and Store's.
+// be at most at the end of the plan. Errors as ForEachGroup and Store's; CANCELLED, DEADLINE_EXCEEDED.
 absl::StatusOr<Replayed> Replay(rocksdb::Env* env, const std::string& directory, const ReplayPlan& plan,
-                                Store& store);
+                                Store& store, const Cancellation& cancellation);
 
 }  // namespace itemdb::storage

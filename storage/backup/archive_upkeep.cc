@@ -76,7 +76,8 @@ void ArchiveUpkeep::Loop() {
     const uint64_t now = engine_.archive()->Status().chain_id;
     const bool is_new = now != chain_id;
     if (Clock::now() < (is_new ? earliest : next) || !engine_.TryBeginBackupCall()) continue;
-    absl::Status kept = KeepBackups();
+    absl::Status kept = engine_.archive()->CheckAnswers();
+    if (kept.ok()) kept = KeepBackups();
     if (kept.ok()) kept = DeleteOld();
     engine_.EndBackupCall();
     if (!cancellation_.Check().ok()) return;

@@ -338,6 +338,8 @@ absl::StatusOr<v1::RestoreTableFromBackupReply> TableBackups::Restore(
   describe.set_backup_arn(request.backup_arn());
   ITEMDB_ASSIGN_OR_RETURN(const v1::DescribeBackupReply described, Describe(describe));
   const v1::TableBackup& backup = described.backup();
+  // The backup of a newer program may have been moved here.
+  ITEMDB_RETURN_IF_ERROR(CheckIsKnown(backup.source_table()));
   v1::RestoringTable table;
   ITEMDB_ASSIGN_OR_RETURN(
       *table.mutable_definition(),

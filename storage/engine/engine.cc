@@ -370,7 +370,8 @@ absl::Status Engine::Fence(const Promotion& promotion) {
 }
 
 void Engine::FenceIfPromoted() {
-  if (archive() == nullptr) return;
+  // Its thread looks again when the file system answers.
+  if (archive() == nullptr || !archive()->CheckAnswers().ok()) return;
   const auto promotion = ReadPromotion(env(), archive()->directory());
   if (!promotion.ok()) return;  // The archive cannot be read; its thread looks again.
   if (promotion->has_value()) {
@@ -474,6 +475,7 @@ void Engine::Maintain() {
   if (auto view = View(); view.ok()) {
     (*view)->store()->KeepManifestMark();
     LogDamage(**view);
+    if (CommitArchive* const archive = this->archive(); archive != nullptr) archive->LogIfStuck();
     // A write would fail too, but there may be no write for a while.
     if ((*view)->store()->HasFailed()) {
       options_.log->error("RocksDB could not write its files; the store will be reopened");

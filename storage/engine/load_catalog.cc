@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "google/protobuf/message.h"
 #include "storage/engine/completeness.h"
 #include "storage/keys/key_codec.h"
 #include "storage/store/catalog_records.h"
@@ -16,24 +15,6 @@
 
 namespace itemdb::storage {
 namespace {
-
-// Whether `message`, or a message inside it, holds fields that this program does not know.
-bool HasUnknownFields(const google::protobuf::Message& message) {
-  const google::protobuf::Reflection& reflection = *message.GetReflection();
-  if (!reflection.GetUnknownFields(message).empty()) return true;
-  std::vector<const google::protobuf::FieldDescriptor*> fields;
-  reflection.ListFields(message, &fields);
-  for (const auto* field : fields) {
-    if (field->type() != google::protobuf::FieldDescriptor::TYPE_MESSAGE) continue;
-    if (!field->is_repeated()) {
-      if (HasUnknownFields(reflection.GetMessage(message, field))) return true;
-      continue;
-    }
-    for (int i = 0; i < reflection.FieldSize(message, field); ++i)
-      if (HasUnknownFields(reflection.GetRepeatedMessage(message, field, i))) return true;
-  }
-  return false;
-}
 
 // DATA_LOSS: `storage_id` would be given out again, because it is not below the catalog's next storage id.
 absl::Status CheckId(const Table& table, uint64_t storage_id, uint64_t next_storage_id) {
@@ -53,6 +34,16 @@ absl::StatusOr<uint64_t> ReadCatalogNumber(const Store& store, std::string_view 
   return DecodeCatalogNumber(key, record);
 }
 
+absl::Status CheckDefinitionsAreKnown(const Store& store) {
+  const std::unique_ptr<rocksdb::Iterator> it = store.NewIterator(rocksdb::ReadOptions(), store.catalog());
+  for (it->Seek(kTableKeyPrefix); it->Valid() && it->key().starts_with(kTableKeyPrefix); it->Next()) {
+    const auto definition =
+        DecodeCatalogMessage<v1::TableDescription>(ToView(it->key()), ToView(it->value()));
+    if (definition.has_value()) ITEMDB_RETURN_IF_ERROR(CheckIsKnown(*definition));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status LoadCatalog(Recovered* recovered) {
   const Store& store = *recovered->start.store;
   ITEMDB_ASSIGN_OR_RETURN(recovered->next_storage_id, ReadCatalogNumber(store, kNextStorageIdKey, 1));
@@ -70,14 +61,7 @@ absl::Status LoadCatalog(Recovered* recovered) {
         !definition.ParseFromArray(record->payload.data(), static_cast<int>(record->payload.size()))) {
       return DataLossError("the catalog record " + key + " is damaged");
     }
-    // A newer program may have added something that this one cannot maintain, such as another kind of index.
-    if (HasUnknownFields(definition)) {
-      return MakeError(
-          absl::StatusCode::kFailedPrecondition, kReasonFormatUnknown,
-          "the definition of table " + definition.table_name() +
-              " has parts that this program does not know. Open the database with the program that "
-              "wrote it, or a newer one");
-    }
+    ITEMDB_RETURN_IF_ERROR(CheckIsKnown(definition));
     auto table = std::make_shared<Table>(MakeTable(std::move(definition)));
     std::vector<uint64_t> storage_ids = {table->storage_id};
     for (const Index& index : table->indexes) storage_ids.push_back(index.storage_id);

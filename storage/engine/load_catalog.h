@@ -15,6 +15,9 @@ namespace itemdb::storage {
 // definition has parts that this program does not know. Or the error of the store.
 absl::Status LoadCatalog(Recovered* recovered);
 
+// FAILED_PRECONDITION (FORMAT_UNKNOWN): as LoadCatalog. Passes over what cannot be read.
+absl::Status CheckDefinitionsAreKnown(const Store& store);
+
 // The number in the catalog under `key`; `fallback` when there is none. Errors as LoadCatalog.
 absl::StatusOr<uint64_t> ReadCatalogNumber(const Store& store, std::string_view key, uint64_t fallback);
 

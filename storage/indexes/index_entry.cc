@@ -54,10 +54,17 @@ absl::StatusOr<bool> AppendKeyPart(const Index& index, const std::vector<KeyAttr
   return complete;
 }
 
-absl::Status CheckVector(const Index& index, ValueView value) {
+// Reads the vector of an item into `*read`, unless it is there.
+absl::Status ReadItemVector(const Index& index, ValueView value, ReadVectorValue* read) {
+  const size_t dimensions = index.vector->dimensions;
+  if (read->packed.size() == dimensions * sizeof(float) && read->encoded == value.encoded())
+    return absl::OkStatus();
   std::vector<float> vector;
-  const auto problem = ReadVector(value, index.vector->dimensions, &vector);
-  if (!problem.has_value()) return absl::OkStatus();
+  const auto problem = ReadVector(value, dimensions, &vector);
+  if (!problem.has_value()) {
+    *read = {.encoded = value.encoded(), .packed = PackVector(vector)};
+    return absl::OkStatus();
+  }
   const std::string& name = index.vector->attribute;
   const std::string beginning = "One or more parameter values were invalid. ";
   switch (problem->kind) {
@@ -80,25 +87,23 @@ absl::Status CheckVector(const Index& index, ValueView value) {
 }
 
 // Checks what a vector index needs besides its HASH attribute. False: the item has no vector (VEC-12).
-absl::StatusOr<bool> CheckVectorItem(const Index& index, ItemView item) {
+absl::StatusOr<bool> CheckVectorItem(const Index& index, ItemView item, ReadVectorValue* read) {
   for (const KeyAttribute& filter : index.vector->filters) {
     const std::optional<ValueView> value = item.Find(filter.name);
     if (value.has_value() && value->type() != filter.type) return TypeMismatch(index, filter, *value);
   }
   const std::optional<ValueView> vector = item.Find(index.vector->attribute);
   if (!vector.has_value()) return false;
-  ITEMDB_RETURN_IF_ERROR(CheckVector(index, *vector));
+  ITEMDB_RETURN_IF_ERROR(ReadItemVector(index, *vector, read));
   return true;
 }
 
-// What the entry of a vector index holds of `item`, which has a vector that fits: the vector is packed.
-std::string ProjectVectorItem(const Index& index, ItemView item) {
+// What the entry of a vector index holds of `item`, whose vector is `packed`.
+std::string ProjectVectorItem(const Index& index, ItemView item, std::string_view packed) {
   std::string projected;
-  std::vector<float> vector;
   for (const AttributeView& attribute : item) {
     if (attribute.name == index.vector->attribute) {
-      (void)ReadVector(attribute.value, index.vector->dimensions, &vector);
-      AppendAttribute(attribute.name, EncodeValue(ValueType::kB, PackVector(vector)), &projected);
+      AppendAttribute(attribute.name, EncodeValue(ValueType::kB, packed), &projected);
     } else if (index.Projects(attribute.name)) {
       AppendAttribute(attribute.name, attribute.value.encoded(), &projected);
     }
@@ -118,10 +123,10 @@ std::string ProjectAttributes(ItemView item, const std::vector<std::string>& nam
   return projected;
 }
 
-}  // namespace
-
-absl::StatusOr<std::optional<std::string>> MakeEntryKey(const Index& index, ItemView item,
-                                                        std::string_view base_key) {
+// As MakeEntryKey; of a vector index also `*read`.
+absl::StatusOr<std::optional<std::string>> MakeKeyAndVector(const Index& index, ItemView item,
+                                                            std::string_view base_key,
+                                                            ReadVectorValue* read) {
   if (index.time_to_live) {
     std::optional<ValueView> time = item.Find(index.partition[0].name);
     if (!time.has_value() || time->type() != ValueType::kN) return std::nullopt;
@@ -132,7 +137,7 @@ absl::StatusOr<std::optional<std::string>> MakeEntryKey(const Index& index, Item
   ITEMDB_ASSIGN_OR_RETURN(bool has_sort,
                           AppendKeyPart(index, index.sort, "RANGE", kMaxSortKeyBytes, item, &key));
   if (index.vector.has_value()) {
-    ITEMDB_ASSIGN_OR_RETURN(const bool has_vector, CheckVectorItem(index, item));
+    ITEMDB_ASSIGN_OR_RETURN(const bool has_vector, CheckVectorItem(index, item, read));
     if (!has_vector) return std::nullopt;
   }
   if (!has_partition || !has_sort) return std::nullopt;
@@ -140,17 +145,29 @@ absl::StatusOr<std::optional<std::string>> MakeEntryKey(const Index& index, Item
   return key;
 }
 
+// The attributes of `item` that an entry of an index holds that is no vector index.
 std::string ProjectItem(const Index& index, ItemView item) {
-  if (index.vector.has_value()) return ProjectVectorItem(index, item);
   return index.projection == v1::PROJECTION_TYPE_ALL ? std::string(item.encoded())
                                                      : ProjectAttributes(item, index.projected);
 }
 
+}  // namespace
+
+absl::StatusOr<std::optional<std::string>> MakeEntryKey(const Index& index, ItemView item,
+                                                        std::string_view base_key) {
+  ReadVectorValue read;
+  return MakeKeyAndVector(index, item, base_key, &read);
+}
+
 absl::StatusOr<std::optional<IndexEntry>> MakeIndexEntry(const Index& index, ItemView item,
-                                                         std::string_view base_key) {
-  ITEMDB_ASSIGN_OR_RETURN(std::optional<std::string> key, MakeEntryKey(index, item, base_key));
+                                                         std::string_view base_key, ReadVectorValue* read) {
+  ReadVectorValue own;
+  if (read == nullptr) read = &own;
+  ITEMDB_ASSIGN_OR_RETURN(std::optional<std::string> key, MakeKeyAndVector(index, item, base_key, read));
   if (!key.has_value()) return std::nullopt;
-  IndexEntry entry{.key = *std::move(key), .item = ProjectItem(index, item), .item_size = 0};
+  IndexEntry entry{.key = *std::move(key), .item = {}, .item_size = 0};
+  entry.item =
+      index.vector.has_value() ? ProjectVectorItem(index, item, read->packed) : ProjectItem(index, item);
   entry.item_size = ItemSizeBytes(ItemView(entry.item));
   return entry;
 }

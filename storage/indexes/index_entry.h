@@ -28,20 +28,26 @@ struct IndexEntry {
   bool operator==(const IndexEntry& other) const { return key == other.key && item == other.item; }
 };
 
+// A vector that was read from an item. Entries of the same vector, of the item before and after a write or of
+// several indexes, need not read it again.
+struct ReadVectorValue {
+  // The encoded list, of which `packed` has the floats. Borrowed from the item.
+  std::string_view encoded;
+  std::string packed;
+};
+
 // The entry of `item`, whose encoded primary key is `base_key`, in `index`. nullopt: a key attribute of the
 // index is missing (SEM-069, SEM-083). INVALID_ARGUMENT: a key attribute has the wrong type, is empty or too
 // long (SEM-070, SEM-084), or the vector does not fit (VEC-10). In a TTL index an item whose attribute is not
-// a number has no entry (SEM-108).
+// a number has no entry (SEM-108). In a vector index uses `*read` if that is the item's vector, and otherwise
+// sets it.
 absl::StatusOr<std::optional<IndexEntry>> MakeIndexEntry(const Index& index, ItemView item,
-                                                         std::string_view base_key);
+                                                         std::string_view base_key,
+                                                         ReadVectorValue* read = nullptr);
 
 // The key of that entry alone, with the same errors.
 absl::StatusOr<std::optional<std::string>> MakeEntryKey(const Index& index, ItemView item,
                                                         std::string_view base_key);
-// The attributes of `item` that an entry of `index` holds; of an index of all attributes the item itself. In
-// a vector index `item` must have a vector that fits.
-std::string ProjectItem(const Index& index, ItemView item);
-
 // The bytes of the floats in an entry of a vector index, from which they borrow; nullopt: it has none that
 // fit.
 std::optional<std::string_view> PackedVectorOf(const Index& index, ItemView entry);

@@ -104,36 +104,37 @@ absl::Status CheckOptions(ActionKind kind, const wire::WriteItemRequest& request
 // Finds the index entries that differ between the old and the new item. An entry that cannot be made is an
 // error, also in an index that is being backfilled; there the backfill writes the entries.
 absl::Status CompareEntries(const PreparedAction& action, Decision* decision) {
+  const std::string_view base_key = action.key.encoded;
+  // Of the new item, if it has a vector; mostly the old item has the same.
+  ReadVectorValue vector;
   for (const Index& index : action.table->indexes) {
-    std::optional<std::string> new_key;
-    std::optional<std::string> old_key;
+    // The items differ, so entries of all attributes differ too, and need no copies to be compared.
+    const bool needs_key_only = index.state == IndexState::kBackfilling || index.HoldsWholeItems();
+    const auto make_entry = [&](std::string_view item) -> absl::StatusOr<std::optional<IndexEntry>> {
+      if (!needs_key_only) return MakeIndexEntry(index, ItemView(item), base_key, &vector);
+      ITEMDB_ASSIGN_OR_RETURN(std::optional<std::string> key, MakeEntryKey(index, ItemView(item), base_key));
+      if (!key.has_value()) return std::nullopt;
+      return IndexEntry{.key = *std::move(key), .item = {}, .item_size = ItemSizeBytes(ItemView(item))};
+    };
+    std::optional<IndexEntry> new_entry;
+    std::optional<IndexEntry> old_entry;
     if (decision->new_item.has_value()) {
-      ITEMDB_ASSIGN_OR_RETURN(new_key,
-                              MakeEntryKey(index, ItemView(*decision->new_item), action.key.encoded));
+      ITEMDB_ASSIGN_OR_RETURN(new_entry, make_entry(*decision->new_item));
     }
     if (index.state == IndexState::kBackfilling) continue;
     if (decision->old_item.has_value()) {
-      auto key = MakeEntryKey(index, ItemView(*decision->old_item), action.key.encoded);
+      auto entry = make_entry(*decision->old_item);
       // An item written before the index was created may have no valid entry: the index skips it (SEM-097).
-      if (key.ok()) old_key = *std::move(key);
+      if (entry.ok()) old_entry = *std::move(entry);
     }
-    if (!old_key.has_value() && !new_key.has_value()) continue;
-    // The items differ, so entries of all attributes differ too, and need no copies to be compared.
-    const bool all = index.HoldsWholeItems();
-    std::string projected, old_projected;
-    if (!all && new_key.has_value()) projected = ProjectItem(index, ItemView(*decision->new_item));
-    if (!all && old_key.has_value()) old_projected = ProjectItem(index, ItemView(*decision->old_item));
-    if (!all && old_key == new_key && old_projected == projected) continue;
+    if (!old_entry.has_value() && !new_entry.has_value()) continue;
+    if (!needs_key_only && old_entry == new_entry) continue;
     Decision::EntryChange change{&index, std::nullopt, std::nullopt, {}};
-    if (old_key.has_value()) {
-      const std::string_view held = all ? *decision->old_item : std::string_view(old_projected);
-      change.old_entry = {*std::move(old_key), ItemSizeBytes(ItemView(held))};
+    if (old_entry.has_value()) change.old_entry = {std::move(old_entry->key), old_entry->item_size};
+    if (new_entry.has_value()) {
+      change.new_entry = {std::move(new_entry->key), new_entry->item_size};
+      change.projected = std::move(new_entry->item);
     }
-    if (new_key.has_value()) {
-      const std::string_view held = all ? *decision->new_item : projected;
-      change.new_entry = {*std::move(new_key), ItemSizeBytes(ItemView(held))};
-    }
-    change.projected = std::move(projected);
     decision->entry_changes.push_back(std::move(change));
   }
   return absl::OkStatus();

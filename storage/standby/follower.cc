@@ -64,6 +64,11 @@ void Follower::Start() {
   thread_->Start([this] { Loop(); });
 }
 
+void Follower::SetOnSilentChanges(std::function<void(const std::vector<uint64_t>&)> forget) {
+  MutexLock lock(mutex_);
+  on_silent_changes_ = std::move(forget);
+}
+
 void Follower::Loop() {
   absl::Status logged;
   while (thread_->WaitFor(engine_.options().standby_interval)) {
@@ -141,14 +146,27 @@ absl::Status Follower::Apply(const std::shared_ptr<Store>& store) {
   if (pending_.empty()) return absl::OkStatus();
   StandbyPosition after = position_;
   after.sequence = pending_.back().last_sequence;
+  std::function<void(const std::vector<uint64_t>&)> on_silent_changes;
+  {
+    MutexLock lock(mutex_);
+    on_silent_changes = on_silent_changes_;
+  }
+  std::vector<uint64_t> silent;
+  const auto forget = [&] {
+    if (!silent.empty() && on_silent_changes != nullptr) on_silent_changes(silent);
+  };
   const auto append = [&](CommitGroup& group) -> absl::Status {
     ITEMDB_ASSIGN_OR_RETURN(const auto view, engine_.View());
     if (view->store() != store || group.next_sequence() != pending_.front().first_change) {
       return DataLossError(absl::StrCat("the archive goes on with change ", pending_.front().first_change,
                                         ", and the standby ends at ", group.next_sequence() - 1));
     }
+    IndexesWithSilentChanges indexes(*group.catalog());
     for (const ArchivedGroup& archived : pending_)
-      ITEMDB_RETURN_IF_ERROR(AppendReplicated(engine_, *store, archived, group));
+      ITEMDB_RETURN_IF_ERROR(AppendReplicated(engine_, *store, archived, group, &indexes));
+    silent.assign(indexes.found().begin(), indexes.found().end());
+    // Searches between the commit and the second call would still find what was before.
+    forget();
     PutStandbyPosition(after, group);
     return absl::OkStatus();
   };
@@ -158,6 +176,7 @@ absl::Status Follower::Apply(const std::shared_ptr<Store>& store) {
           {.size_bytes = pending_bytes_, .when_full = WhenFull::kWait, .origin = WriteOrigin::kUpkeep})
           .status());
   position_ = after;
+  forget();
   {
     MutexLock lock(mutex_);
     commit_time_us_ = pending_.back().commit_time_us;

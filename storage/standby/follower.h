@@ -34,6 +34,9 @@ class Follower {
   Follower& operator=(const Follower&) = delete;
 
   void Start();
+  // From now on `forget` is called with the storage ids of vector indexes whose entries a group has changed
+  // without changes of items, before that is visible and after (IndexesWithSilentChanges).
+  void SetOnSilentChanges(std::function<void(const std::vector<uint64_t>&)> forget);
 
   // Makes the database one of its own: tells the archive, waits until nothing is added to it any more or at
   // most kMaxWait, applies what it has, and takes writes. Blocks. Returns the last change that was followed.
@@ -99,6 +102,8 @@ class Follower {
   // Of the last group that was applied, and whether more are known to be there.
   int64_t commit_time_us_ ABSL_GUARDED_BY(mutex_) = 0;
   bool is_behind_ ABSL_GUARDED_BY(mutex_) = true;
+
+  std::function<void(const std::vector<uint64_t>&)> on_silent_changes_ ABSL_GUARDED_BY(mutex_);
 
   std::atomic<bool> reads_anew_ = false;
   // In the promotion. Touched only by it.

@@ -6,6 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "itemdb/v1/changes.pb.h"
+#include "storage/indexes/index_entry.h"
+#include "storage/keys/storage_id.h"
 #include "storage/store/catalog_records.h"
 #include "storage/store/dropped_keyspace.h"
 #include "storage/store/sequence_key.h"
@@ -66,6 +68,8 @@ class CheckRecords : public rocksdb::WriteBatch::Handler {
   }
 
   uint64_t next_change() const { return next_change_; }
+  // Not OK: a definition has parts that are not known.
+  const absl::Status& unknown() const { return unknown_; }
   std::vector<v1::TableDescription> TakeTables() { return std::move(tables_); }
 
  private:
@@ -75,6 +79,7 @@ class CheckRecords : public rocksdb::WriteBatch::Handler {
     if (!key.starts_with(kTableKeyPrefix)) return rocksdb::Status::OK();
     auto definition = DecodeCatalogMessage<v1::TableDescription>(ToView(key), ToView(value));
     if (!definition.has_value()) return rocksdb::Status::Corruption("a table definition");
+    unknown_.Update(CheckIsKnown(*definition));
     tables_.push_back(*std::move(definition));
     return rocksdb::Status::OK();
   }
@@ -82,12 +87,13 @@ class CheckRecords : public rocksdb::WriteBatch::Handler {
   const Store& store_;
   uint64_t next_change_;
   std::vector<v1::TableDescription> tables_;
+  absl::Status unknown_;
 };
 
 class AppendRecords : public rocksdb::WriteBatch::Handler {
  public:
-  AppendRecords(Engine& engine, const Store& store, CommitGroup& group)
-      : engine_(engine), store_(store), group_(group) {}
+  AppendRecords(Engine& engine, const Store& store, CommitGroup& group, IndexesWithSilentChanges& silent)
+      : engine_(engine), store_(store), group_(group), silent_(silent) {}
 
   rocksdb::Status PutCF(uint32_t number, const rocksdb::Slice& key, const rocksdb::Slice& value) override {
     rocksdb::ColumnFamilyHandle* const family = FindFamily(store_, number);
@@ -104,6 +110,7 @@ class AppendRecords : public rocksdb::WriteBatch::Handler {
       group_.size_statistics().Set(*storage_id, *size_statistics);
       return rocksdb::Status::OK();
     }
+    if (family == store_.global_entries()) silent_.Entry(ToView(key));
     group_.PutReplicated(family, ToView(key), ToView(value));
     return rocksdb::Status::OK();
   }
@@ -112,6 +119,7 @@ class AppendRecords : public rocksdb::WriteBatch::Handler {
     rocksdb::ColumnFamilyHandle* const family = FindFamily(store_, number);
     if (family == nullptr) return rocksdb::Status::Corruption("a column family");
     const std::string_view name = ToView(key);
+    if (family == store_.global_entries()) silent_.Entry(name);
     if (family == store_.catalog()) {
       if (name.starts_with(kDroppedKeyPrefix)) return rocksdb::Status::OK();
       const std::string_view prefix = kTableKeyPrefix;
@@ -150,18 +158,60 @@ class AppendRecords : public rocksdb::WriteBatch::Handler {
   }
 
   rocksdb::Status PutChange(std::string_view key, std::string_view value) {
-    const std::optional<v1::ChangeRecord> change = DecodeChange(key, value);
+    const std::optional<StoredRecord> record = DecodeRecord(kChangesStorageId, key, value);
+    const std::optional<ChangeView> change = record.has_value() ? ViewChange(record->payload) : std::nullopt;
     if (!change.has_value()) return rocksdb::Status::Corruption("a change record");
-    group_.PutReplicatedChange(change->table_storage_id(), key, value);
+    silent_.Change(*change);
+    group_.PutReplicatedChange(change->table_storage_id, key, value);
     return rocksdb::Status::OK();
   }
 
   Engine& engine_;
   const Store& store_;
   CommitGroup& group_;
+  IndexesWithSilentChanges& silent_;
 };
 
 }  // namespace
+
+IndexesWithSilentChanges::IndexesWithSilentChanges(const Catalog& catalog) {
+  for (const auto& table : catalog) {
+    for (const Index& index : table->indexes) {
+      if (!index.vector.has_value()) continue;
+      indexes_[index.storage_id] = {table, &index};
+      tables_[table->storage_id] = table;
+    }
+  }
+}
+
+void IndexesWithSilentChanges::Entry(std::string_view stored_key) {
+  if (indexes_.empty()) return;
+  const std::optional<uint64_t> storage_id = ConsumeStorageId(&stored_key);
+  const auto found = storage_id.has_value() ? indexes_.find(*storage_id) : indexes_.end();
+  if (found == indexes_.end()) return;
+  const auto& [table, index] = found->second;
+  const std::optional<std::string_view> base_key = BaseKeyOf(*table, *index, stored_key);
+  if (base_key.has_value()) {
+    entries_[{table->storage_id, std::string(*base_key)}].insert(*storage_id);
+  } else {
+    found_.insert(*storage_id);  // It belongs to no item.
+  }
+}
+
+void IndexesWithSilentChanges::Change(const ChangeView& change) {
+  const auto table = tables_.find(change.table_storage_id);
+  if (table == tables_.end() || change.key.empty()) return;
+  const absl::StatusOr<std::string> key = EncodePrimaryKey(*table->second, ItemView(change.key));
+  if (key.ok()) changed_.emplace(change.table_storage_id, *key);
+}
+
+void IndexesWithSilentChanges::EndGroup() {
+  for (const auto& [item, indexes] : entries_) {
+    if (!changed_.contains(item)) found_.insert(indexes.begin(), indexes.end());
+  }
+  entries_.clear();
+  changed_.clear();
+}
 
 absl::StatusOr<std::vector<v1::TableDescription>> CheckReplicated(const ArchivedGroup& archived,
                                                                   const Store& store) {
@@ -169,14 +219,16 @@ absl::StatusOr<std::vector<v1::TableDescription>> CheckReplicated(const Archived
   if (const rocksdb::Status read = archived.batch.Iterate(&check); !read.ok())
     return DamagedGroup(archived, read.ToString());
   if (check.next_change() != archived.last_change + 1) return DamagedGroup(archived, "changes are missing");
+  ITEMDB_RETURN_IF_ERROR(check.unknown());
   return check.TakeTables();
 }
 
 absl::Status AppendReplicated(Engine& engine, const Store& store, const ArchivedGroup& archived,
-                              CommitGroup& group) {
-  AppendRecords append(engine, store, group);
+                              CommitGroup& group, IndexesWithSilentChanges* silent) {
+  AppendRecords append(engine, store, group, *silent);
   if (const rocksdb::Status read = archived.batch.Iterate(&append); !read.ok())
     return DamagedGroup(archived, read.ToString());
+  silent->EndGroup();
   group.EndReplicated(archived.commit_time_us);
   return absl::OkStatus();
 }

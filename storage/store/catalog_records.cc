@@ -3,11 +3,41 @@
 #include <memory>
 #include <optional>
 
+#include "google/protobuf/message.h"
 #include "storage/store/sequence_key.h"
 #include "storage/values/stored_record.h"
 #include "storage/values/wire.h"
 
 namespace itemdb::storage {
+namespace {
+
+// Whether `message`, or a message inside it, holds fields that this program does not know.
+bool HasUnknownFields(const google::protobuf::Message& message) {
+  const google::protobuf::Reflection& reflection = *message.GetReflection();
+  if (!reflection.GetUnknownFields(message).empty()) return true;
+  std::vector<const google::protobuf::FieldDescriptor*> fields;
+  reflection.ListFields(message, &fields);
+  for (const auto* field : fields) {
+    if (field->type() != google::protobuf::FieldDescriptor::TYPE_MESSAGE) continue;
+    if (!field->is_repeated()) {
+      if (HasUnknownFields(reflection.GetMessage(message, field))) return true;
+      continue;
+    }
+    for (int i = 0; i < reflection.FieldSize(message, field); ++i)
+      if (HasUnknownFields(reflection.GetRepeatedMessage(message, field, i))) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+absl::Status CheckIsKnown(const v1::TableDescription& definition) {
+  if (!HasUnknownFields(definition)) return absl::OkStatus();
+  return MakeError(absl::StatusCode::kFailedPrecondition, kReasonFormatUnknown,
+                   "the definition of table " + definition.table_name() +
+                       " has parts that this program does not know. Open the database with the program that "
+                       "wrote it, or a newer one");
+}
 
 std::string EncodeCatalogNumber(std::string_view key, uint64_t number) {
   std::string payload;

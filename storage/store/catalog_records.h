@@ -53,6 +53,9 @@ std::optional<Message> DecodeCatalogMessage(std::string_view key, std::string_vi
     return std::nullopt;
   return message;
 }
+// FAILED_PRECONDITION (FORMAT_UNKNOWN): the definition has parts that this program does not know. A newer one
+// wrote it, and this one could not maintain them; they may be another kind of index.
+absl::Status CheckIsKnown(const v1::TableDescription& definition);
 // DATA_LOSS: the record is damaged.
 absl::StatusOr<uint64_t> DecodeCatalogNumber(std::string_view key, std::string_view record);
 

@@ -16,7 +16,8 @@ namespace itemdb::storage {
 
 // A checked request.
 struct PreparedSearch {
-  // The state that is searched. A search may go on with a later one.
+  // The state that is searched; null while the search waits for a copy of the index. A search may go on with
+  // a later state.
   std::shared_ptr<const ReadView> view;
   std::shared_ptr<const Table> table;
   // Points into `table`.
@@ -36,6 +37,8 @@ struct PreparedSearch {
   std::vector<Filter> filters;
   std::optional<Projection> projection;
   bool wants_capacity = false;
+  // Whether it has waited for a copy of the index.
+  bool has_waited = false;
   // `call` borrows from it.
   std::shared_ptr<TablePatterns> patterns;
   AccessCall call;

@@ -94,22 +94,26 @@ absl::StatusOr<wire::SearchVectorsReply> MakeReply(const PreparedSearch& search,
   return reply;
 }
 
-absl::StatusOr<wire::SearchVectorsReply> RunSearch(VectorCopies& copies, PreparedSearch* search,
-                                                   const CancellationPtr& cancellation) {
-  std::vector<std::string> misfits;
-  for (;;) {
-    ITEMDB_RETURN_IF_ERROR(CheckNotCancelled(cancellation));
-    ITEMDB_ASSIGN_OR_RETURN(const std::vector<VectorHit> hits, copies.Search(search, misfits, cancellation));
-    std::optional<std::string> misfit;
-    auto reply = MakeReply(*search, hits, &misfit);
-    if (!misfit.has_value()) return reply;
-    misfits.push_back(*std::move(misfit));
-  }
-}
-
 }  // namespace
 
+// A search on its way.
+struct VectorSearches::Running {
+  PreparedSearch search;
+  Done<wire::SearchVectorsReply> done;
+  CancellationPtr cancellation;
+  std::vector<std::string> misfits;
+
+  void Finish(absl::StatusOr<wire::SearchVectorsReply> reply) {
+    const int64_t results = reply.ok() ? reply->search_results_size() : 0;
+    search.call.Record(reply.ok(), results, results);
+    search.view.reset();
+    std::move(done)(std::move(reply));
+  }
+};
+
 void VectorSearches::Stop() {
+  // Searches that wait for a copy are answered.
+  copies_.Stop();
   std::unique_ptr<IoPool> threads;
   {
     MutexLock lock(mutex_);
@@ -117,7 +121,6 @@ void VectorSearches::Stop() {
     threads = std::move(threads_);
   }
   if (threads != nullptr) threads->Stop();
-  copies_.Stop();
 }
 
 IoPool* VectorSearches::Threads() {
@@ -136,24 +139,34 @@ void VectorSearches::SearchVectors(const wire::SearchVectorsRequest& request,
   if (!view.ok()) return std::move(done)(view.status());
   auto prepared = PrepareSearch(*std::move(view), request);
   if (!prepared.ok()) return std::move(done)(prepared.status());
-  struct Waiting {
-    PreparedSearch search;
-    Done<wire::SearchVectorsReply> done;
+  Submit(std::make_shared<Running>(
+      Running{*std::move(prepared), std::move(done), std::move(cancellation), /*misfits=*/{}}));
+}
 
-    void Finish(absl::StatusOr<wire::SearchVectorsReply> reply) {
-      const int64_t results = reply.ok() ? reply->search_results_size() : 0;
-      search.call.Record(reply.ok(), results, results);
-      search.view.reset();
-      std::move(done)(std::move(reply));
-    }
-  };
-  auto waiting = std::make_shared<Waiting>(Waiting{*std::move(prepared), std::move(done)});
-  IoPool::Task task = [this, waiting, cancellation = std::move(cancellation)] {
-    waiting->Finish(RunSearch(copies_, &waiting->search, cancellation));
-  };
+void VectorSearches::Submit(const std::shared_ptr<Running>& running) {
+  IoPool::Task task = [this, running] { Run(running); };
   IoPool* threads = Threads();
-  if (threads == nullptr) return waiting->Finish(StoppedError());
-  if (!threads->Submit(task, IoPriority::kLong)) waiting->Finish(IoPoolFullError());
+  if (threads == nullptr) return running->Finish(StoppedError());
+  if (!threads->Submit(task, IoPriority::kLong)) running->Finish(IoPoolFullError());
+}
+
+void VectorSearches::Run(const std::shared_ptr<Running>& running) {
+  const VectorCopies::Resume resume = [this, running](absl::Status status) {
+    if (!status.ok()) return running->Finish(std::move(status));
+    Submit(running);
+  };
+  for (;;) {
+    if (absl::Status going_on = CheckNotCancelled(running->cancellation); !going_on.ok())
+      return running->Finish(std::move(going_on));
+    auto hits = copies_.Search(&running->search, running->misfits, running->cancellation, resume);
+    if (!hits.ok()) return running->Finish(hits.status());
+    // `resume` may have been called.
+    if (!hits->has_value()) return;
+    std::optional<std::string> misfit;
+    auto reply = MakeReply(running->search, **hits, &misfit);
+    if (!misfit.has_value()) return running->Finish(std::move(reply));
+    running->misfits.push_back(*std::move(misfit));
+  }
 }
 
 }  // namespace itemdb::storage

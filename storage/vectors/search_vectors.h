@@ -10,12 +10,14 @@
 namespace itemdb::storage {
 
 // Searches run on threads of their own, as many as the machine has cores: a search may take as long as
-// reading a whole index, and reads by key must not wait for that. The threads begin with the first search.
+// reading a whole index, and reads by key must not wait for that. The threads begin with the first search. A
+// search that waits until a copy of its index is made occupies none.
 class VectorSearches {
  public:
   explicit VectorSearches(Engine& engine) : engine_(engine), copies_(engine) {}
   ~VectorSearches() { Stop(); }
-  // Runs the searches that wait, and ends the threads. Later searches are answered with UNAVAILABLE.
+  // Ends the threads. Searches that wait, for a copy or a thread, and later ones are answered with
+  // UNAVAILABLE.
   void Stop();
 
   // Implements Database's method of the same name.
@@ -26,6 +28,10 @@ class VectorSearches {
   const VectorCopies& copies() const { return copies_; }
 
  private:
+  struct Running;
+
+  void Submit(const std::shared_ptr<Running>& running);
+  void Run(const std::shared_ptr<Running>& running);
   // Null after Stop.
   IoPool* Threads();
 

@@ -1,8 +1,9 @@
 // The copies of vector indexes in memory, and searching them.
 //
-// A copy is made of an index's entries by the first search of the index. From then on each search first
-// brings it up to its own view: it reads which items the change log names since the last search, and their
-// entries. So writes do nothing for copies, and a search sees every committed item (VEC-23).
+// A copy is made of an index's entries when the index is first searched, by a thread of its own: searches
+// that wait for it occupy no thread, and it is made also if its callers go away. From then on each search
+// first brings the copy up to its own view: it reads which items the change log names since the last search,
+// and their entries. So writes do nothing for copies, and a search sees every committed item (VEC-23).
 //
 // Copies with many entries get graphs, which a thread makes (vector_copy.h). Until it has, and for entries
 // that are newer than the graph, vectors are compared one by one.
@@ -11,9 +12,11 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
+#include <functional>
+#include <list>
 #include <memory>
-#include <set>
-#include <shared_mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -32,56 +35,132 @@ class VectorCopies {
  public:
   explicit VectorCopies(Engine& engine) : engine_(engine) {}
   ~VectorCopies() { Stop(); }
-  // Ends the thread that makes graphs. No search may follow.
-  void Stop() { builder_.Stop(); }
+  // Ends the threads, and answers searches that wait for a copy, or will need one, with UNAVAILABLE.
+  void Stop();
+
+  // Called once, on another thread. OK: call Search again. Otherwise the answer of the search.
+  using Resume = std::function<void(absl::Status)>;
 
   // Returns the nearest entries, nearest first, but those whose key is `excluded`. Sets search->view to the
-  // state that was searched. Blocks, also while another search makes the copy.
+  // state that was searched. Blocks while another search brings the copy up to its view. nullopt: the copy is
+  // being made, and `resume` will be called; `search` must not be touched until then.
   //
   // CANCELLED, DEADLINE_EXCEEDED; UNAVAILABLE: the store is being reopened. DATA_LOSS: an entry or item
-  // cannot be read. INVALID_ARGUMENT: as MoveToView.
-  absl::StatusOr<std::vector<VectorHit>> Search(PreparedSearch* search,
-                                                const std::vector<std::string>& excluded,
-                                                const CancellationPtr& cancellation);
+  // cannot be read. INVALID_ARGUMENT: as MoveToView. RESOURCE_EXHAUSTED: too many searches wait.
+  absl::StatusOr<std::optional<std::vector<VectorHit>>> Search(PreparedSearch* search,
+                                                               const std::vector<std::string>& excluded,
+                                                               const CancellationPtr& cancellation,
+                                                               const Resume& resume);
 
   // Frees the copies of indexes that are not there any more.
   void ForgetDeleted();
-  // Frees all copies: entries were changed without changes of items.
+  // Entries were changed without changes of items, in the indexes with these storage ids or in any. Call it
+  // when the change is visible: searches that begin afterwards see it.
+  void Forget(const std::vector<uint64_t>& storage_ids);
   void ForgetAll();
 
   VectorFigures figures() const;
 
  private:
-  struct Loaded;
+  // A copy as it was made once, and brought up to date since.
+  struct Copy;
+  // An index that was searched.
+  struct Known;
   // Who searches a copy, and of which version.
   class Reading;
+  // How the search goes on: it waits, reads a copy, or, with neither, reads the store.
+  struct Begun {
+    bool waits = false;
+    std::unique_ptr<Reading> reading;
+  };
+  struct Waiting {
+    std::shared_ptr<Known> known;
+    CancellationPtr cancellation;
+    Resume resume;
+  };
+  enum class Fit {
+    kFits,
+    // It is larger than the memory for copies.
+    kTooLarge,
+    // Searches go on in the copies that had to make room, or the copy itself had to make room.
+    kNoRoom,
+  };
+  using Check = absl::FunctionRef<absl::Status()>;
 
-  // The copy of the index, brought to a view that `search` then has; null if it does not fit into memory.
-  absl::StatusOr<std::unique_ptr<Reading>> Begin(PreparedSearch* search, const CancellationPtr& cancellation);
-  absl::Status Refresh(Loaded& loaded, PreparedSearch* search, const CancellationPtr& cancellation);
-  absl::Status Load(Loaded& loaded, const PreparedSearch& search, const CancellationPtr& cancellation);
-  absl::Status CatchUp(Loaded& loaded, const PreparedSearch& search, const CancellationPtr& cancellation);
+  absl::StatusOr<Begun> Begin(PreparedSearch* search, const CancellationPtr& cancellation,
+                              const Resume& resume);
+  absl::Status MoveToLatestView(PreparedSearch* search) const;
+  // The search waits until `known` was loaded.
+  absl::StatusOr<Begun> Wait(const std::shared_ptr<Known>& known, PreparedSearch* search,
+                             const CancellationPtr& cancellation, const Resume& resume)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // What the index has from now on; null: nothing, because of `fit` with so many entries.
+  void Install(Known& known, std::shared_ptr<Copy> copy, Fit fit, int64_t entries);
+  // Frees the copies of the indexes with these storage ids.
+  void Drop(absl::FunctionRef<bool(uint64_t)> is_dropped);
+
+  // ---- while nobody else changes the copy ----
+
+  // Brings the copy to the search's view. OUT_OF_RANGE, DATA_LOSS: it must be made anew.
+  absl::StatusOr<Fit> Refresh(Copy& copy, PreparedSearch* search, size_t most_keys, Check check);
+  absl::StatusOr<Fit> CatchUp(Copy& copy, const ReadView& view, const Table& table, const Index& index,
+                              size_t most_keys, Check check);
+  // The entries that have changed, for searches of `version`.
+  absl::Status TakeChanged(Copy& copy, const ReadView& view, const Table& table, const Index& index,
+                           const std::vector<std::string>& keys, Check check);
+  absl::StatusOr<Fit> Compact(Copy& copy, Check check);
+  // Counts `bytes` as the memory of the copy, if need be after freeing copies that were not used for longest.
+  absl::StatusOr<Fit> Count(Copy& copy, size_t bytes, Check check);
+
+  // ---- the thread that makes copies ----
+
+  void LoadCopies();
+  absl::Status LoadCopy(const std::shared_ptr<Known>& known);
+  absl::StatusOr<Fit> Load(Copy& copy, const ReadView& view, const Table& table, const Index& index,
+                           int64_t entries, Check check);
+  absl::Status CheckLoad(const Known& known);
+  // Answers searches whose callers wait no more.
+  void AnswerExpired();
+  // Those that wait for `known`; all without.
+  std::vector<Waiting> TakeWaiting(const Known* known) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
   absl::Status SearchStore(const PreparedSearch& search, const VectorScorer& scorer,
                            const std::vector<std::string>& excluded, const CancellationPtr& cancellation,
                            TopHits* hits);
   absl::Status CheckForInterrupts(const CancellationPtr& cancellation) const;
-  // Makes room for a copy of `bytes`, by freeing those that were not used for longest. False: it cannot fit.
-  bool MakeRoom(uint64_t storage_id, size_t bytes);
-  // The thread.
+
+  // ---- the thread that makes graphs ----
+
   void BuildGraphs();
-  void BuildGraphsOf(Loaded& loaded);
+  void BuildGraphsOf(const std::shared_ptr<Known>& known);
+  // Until the caller sets the state back only it may change the copy. False: the index has another copy, or
+  // will.
+  bool BeginGraphChange(Known& known, const std::shared_ptr<Copy>& copy);
   void WakeBuilder();
-  // Charges the memory of a copy to the block cache.
-  void Reserve(Loaded& loaded, const std::shared_ptr<Store>& store);
 
   Engine& engine_;
   std::atomic<int64_t> made_ = 0;
   std::atomic<int64_t> searches_of_store_ = 0;
+  // No copy may be released under it.
   mutable Mutex mutex_;
+  // An index is not being refreshed any more, or memory was freed.
+  CondVar changed_;
   // By storage id of the index.
-  std::unordered_map<uint64_t, std::shared_ptr<Loaded>> loaded_ ABSL_GUARDED_BY(mutex_);
+  std::unordered_map<uint64_t, std::shared_ptr<Known>> known_ ABSL_GUARDED_BY(mutex_);
+  // Those of which a copy is to be made; the thread works on `loading_`.
+  std::deque<std::shared_ptr<Known>> to_load_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<Known> loading_ ABSL_GUARDED_BY(mutex_);
+  std::list<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
+  // What all copies take, also those that searches still use though they had to make room.
+  size_t used_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t uses_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool has_stopped_ ABSL_GUARDED_BY(mutex_) = false;
   bool builder_started_ ABSL_GUARDED_BY(mutex_) = false;
+  bool loader_started_ ABSL_GUARDED_BY(mutex_) = false;
+  // Touched only by the thread that makes copies.
+  BackgroundThread::Clock::time_point next_look_at_waiting_;
+  // Makes copies. Begins with the first search.
+  BackgroundThread loader_;
   // Makes graphs. Begins with the first copy that needs one.
   BackgroundThread builder_;
 };

@@ -1,6 +1,7 @@
 #include "storage/vectors/vector_copy.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <random>
 
@@ -10,8 +11,8 @@
 namespace itemdb::storage {
 namespace {
 
-// A partition's first chunk is small, because there may be many partitions.
-constexpr size_t kFirstChunkVectors = 4;
+// A partition's chunks begin small, because there may be many partitions, and grow by a part of what it has.
+constexpr size_t kChunkParts = 4;
 constexpr size_t kMaxChunkBytes = 1 << 20;
 // Ended entries that are kept in any case.
 constexpr size_t kMinEnded = 1'024;
@@ -28,8 +29,20 @@ constexpr size_t kGraphStep = 16;
 constexpr size_t kNewGraphStep = 4'096;
 constexpr size_t kMinGraphStep = 1'024;
 constexpr size_t kTailParts = 50;
-// About what an item takes in `places_` besides its key, and an entry besides vector and filters.
+// A new graph has room for this part more.
+constexpr size_t kGraphRoomParts = 8;
+// About what an item takes in `places_`, and a partition in `partitions_`, besides what follows and their
+// keys.
 constexpr size_t kPlaceBytes = 96;
+constexpr size_t kPartitionBytes = 288;
+// What malloc takes for a block besides it.
+constexpr size_t kBlockBytes = 16;
+// Keys of at most so many bytes are in the string itself.
+constexpr size_t kInlineKeyBytes = 15;
+
+size_t KeyBytes(const std::string& key) {
+  return key.size() > kInlineKeyBytes ? key.size() + kBlockBytes : 0;
+}
 
 }  // namespace
 
@@ -45,11 +58,11 @@ uint64_t HashOfFilter(std::string_view encoded_value) {
 float* VectorCopy::AddVector(Partition* partition) {
   if (partition->room == 0) {
     const size_t most = std::max<size_t>(1, kMaxChunkBytes / (dimensions_ * sizeof(float)));
-    const size_t vectors = std::min(most, std::max(kFirstChunkVectors, partition->slots.size()));
+    const size_t vectors = std::clamp<size_t>(partition->slots.size() / kChunkParts, 1, most);
     partition->chunks.push_back(std::make_unique_for_overwrite<float[]>(vectors * dimensions_));
     partition->next = partition->chunks.back().get();
     partition->room = vectors;
-    vector_bytes_ += vectors * dimensions_ * sizeof(float);
+    partition->chunk_bytes += vectors * dimensions_ * sizeof(float) + kBlockBytes;
   }
   float* vector = partition->next;
   partition->next += dimensions_;
@@ -57,8 +70,14 @@ float* VectorCopy::AddVector(Partition* partition) {
   return vector;
 }
 
+size_t VectorCopy::BytesOf(const Partition& partition) const {
+  return partition.chunk_bytes + partition.chunks.capacity() * sizeof(float*) +
+         partition.slots.capacity() * sizeof(Slot) + partition.filters.capacity() * sizeof(uint64_t);
+}
+
 void VectorCopy::AddSlot(Partition* partition, const std::string* base_key, std::string_view packed,
-                         const std::vector<uint64_t>& filters, uint64_t version) {
+                         std::span<const uint64_t> filters, uint64_t version) {
+  const size_t before = BytesOf(*partition);
   float* vector = AddVector(partition);
   UnpackVector(packed, std::span(vector, dimensions_));
   partition->slots.push_back({.vector = vector,
@@ -68,6 +87,7 @@ void VectorCopy::AddSlot(Partition* partition, const std::string* base_key, std:
   partition->filters.insert(partition->filters.end(), filters.begin(), filters.end());
   ++partition->live;
   ++live_;
+  entry_bytes_ += BytesOf(*partition) - before;
 }
 
 void VectorCopy::End(Place* place, uint64_t version) {
@@ -75,19 +95,24 @@ void VectorCopy::End(Place* place, uint64_t version) {
   --place->partition->live;
   place->live = false;
   --live_;
-  ++ended_;
+  if (ended_.empty() || ended_.back().first != version) ended_.emplace_back(version, 0);
+  ++ended_.back().second;
 }
 
 void VectorCopy::Put(std::string_view base_key, const VectorEntry& entry, uint64_t version) {
   auto it = places_.find(base_key);
   if (it == places_.end()) {
     it = places_.emplace(base_key, Place()).first;
-    key_bytes_ += base_key.size() + kPlaceBytes;
+    key_bytes_ += kPlaceBytes + KeyBytes(it->first);
   }
   Place& place = it->second;
   if (place.live) End(&place, version);
-  std::shared_ptr<Partition>& partition = partitions_[entry.partition];
-  if (partition == nullptr) partition = std::make_shared<Partition>();
+  const auto [found, is_new] = partitions_.try_emplace(entry.partition);
+  std::shared_ptr<Partition>& partition = found->second;
+  if (is_new) {
+    partition = std::make_shared<Partition>();
+    key_bytes_ += kPartitionBytes + KeyBytes(found->first);
+  }
   place = {.partition = partition.get(), .slot = partition->slots.size(), .live = true};
   AddSlot(partition.get(), &it->first, entry.packed, entry.filters, version);
   if (partition->live >= min_graph_) large_.insert(partition);
@@ -176,6 +201,15 @@ bool VectorCopy::NeedsGraph(const Partition& partition) const {
   return partition.slots.size() - size >= std::max(kMinGraphStep, size / kTailParts);
 }
 
+float VectorCopy::LongestOf(const Partition& partition) const {
+  float longest = 0;
+  for (const Slot& slot : partition.slots) {
+    const float length = slot.inverse_length == 0 ? 0 : 1 / slot.inverse_length;
+    if (std::isfinite(length)) longest = std::max(longest, length);
+  }
+  return longest;
+}
+
 bool VectorCopy::NeedsGraphs() const {
   return std::any_of(large_.begin(), large_.end(),
                      [this](const auto& partition) { return NeedsGraph(*partition); });
@@ -196,8 +230,12 @@ std::optional<VectorCopy::GraphStep> VectorCopy::NextGraphStep(const GraphStep* 
       // A graph that could not grow is gone.
       const bool goes_on =
           unfinished != nullptr && unfinished->partition_ == partition && unfinished->graph_ != nullptr;
-      step.graph_ = goes_on ? unfinished->graph_
-                            : std::make_shared<VectorGraph>(distance_, dimensions_, slots + slots / 8);
+      if (goes_on) {
+        step.graph_ = unfinished->graph_;
+      } else {
+        step.graph_ = std::make_shared<VectorGraph>(distance_, dimensions_, slots + slots / kGraphRoomParts,
+                                                    LongestOf(*partition));
+      }
       begin = step.graph_->size();
       end = std::min(slots, begin + kNewGraphStep);
     }
@@ -232,52 +270,77 @@ size_t VectorCopy::graph_size() const {
   return size;
 }
 
-void VectorCopy::Compact() {
-  if (ended_ < kMinEnded || ended_ < live_ / 2) return;
-  for (auto it = partitions_.begin(); it != partitions_.end();) {
-    if (it->second->live == 0) {
-      it = partitions_.erase(it);
-    } else {
-      ++it;
-    }
+bool VectorCopy::NeedsCompaction(uint64_t oldest) const {
+  size_t freed = 0;
+  for (const auto& [version, count] : ended_) {
+    if (version > oldest) break;
+    freed += count;
   }
+  return freed >= kMinEnded && freed >= live_ / 2;
+}
+
+size_t VectorCopy::CompactionBytes() const {
+  size_t largest = 0;
+  for (const auto& [key, partition] : partitions_) largest = std::max(largest, BytesOf(*partition));
+  return largest;
+}
+
+void VectorCopy::Compact(uint64_t oldest) {
   // Each partition anew, one after another, so that only one is in memory twice.
-  vector_bytes_ = 0;
+  entry_bytes_ = 0;
   live_ = 0;
-  ended_ = 0;
   large_.clear();
+  while (!ended_.empty() && ended_.front().first <= oldest) ended_.pop_front();
+  // Keys of items that are not there any more, which searches of older versions may find.
+  std::set<const std::string*> kept_keys;
   for (auto& [key, partition] : partitions_) {
     auto compacted = std::make_shared<Partition>();
     for (size_t i = 0; i < partition->slots.size(); ++i) {
       const Slot& slot = partition->slots[i];
-      if (slot.to != kForever) continue;
+      if (slot.to <= oldest) continue;
       const std::string_view packed(reinterpret_cast<const char*>(slot.vector), dimensions_ * sizeof(float));
-      const auto begin = partition->filters.begin() + static_cast<std::ptrdiff_t>(i * filters_);
-      const std::vector<uint64_t> filters(begin, begin + static_cast<std::ptrdiff_t>(filters_));
-      places_.find(*slot.base_key)->second = {
-          .partition = compacted.get(), .slot = compacted->slots.size(), .live = true};
+      const std::span<const uint64_t> filters(partition->filters.data() + i * filters_, filters_);
+      const size_t number = compacted->slots.size();
       AddSlot(compacted.get(), slot.base_key, packed, filters, slot.from);
+      if (slot.to == kForever) {
+        places_.find(*slot.base_key)->second = {.partition = compacted.get(), .slot = number, .live = true};
+        continue;
+      }
+      compacted->slots.back().to = slot.to;
+      --compacted->live;
+      --live_;
+      kept_keys.insert(slot.base_key);
     }
     if (compacted->live >= min_graph_) large_.insert(compacted);
     partition = std::move(compacted);
   }
-  for (auto it = places_.begin(); it != places_.end();) {
-    if (it->second.live) {
+  for (auto it = partitions_.begin(); it != partitions_.end();) {
+    if (!it->second->slots.empty()) {
       ++it;
       continue;
     }
-    key_bytes_ -= it->first.size() + kPlaceBytes;
+    key_bytes_ -= kPartitionBytes + KeyBytes(it->first);
+    it = partitions_.erase(it);
+  }
+  for (auto it = places_.begin(); it != places_.end();) {
+    if (it->second.live || kept_keys.contains(&it->first)) {
+      ++it;
+      continue;
+    }
+    key_bytes_ -= kPlaceBytes + KeyBytes(it->first);
     it = places_.erase(it);
   }
 }
 
 size_t VectorCopy::bytes() const {
-  size_t bytes = vector_bytes_ + key_bytes_ + (live_ + ended_) * (sizeof(Slot) + filters_ * sizeof(uint64_t));
+  size_t bytes = entry_bytes_ + key_bytes_;
   for (const auto& partition : large_) {
     if (partition->graph != nullptr) {
       bytes += partition->graph->bytes();
     } else {
-      bytes += partition->slots.size() * VectorGraph::kBytesPerVector;  // It will get one.
+      // It will get one, with room for more.
+      const size_t slots = partition->slots.size();
+      bytes += (slots + slots / kGraphRoomParts) * VectorGraph::kBytesPerVector;
     }
   }
   return bytes;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -107,12 +108,15 @@ class VectorCopy {
                       const VectorScorer& scorer, uint64_t version, const std::vector<std::string>& excluded,
                       absl::FunctionRef<absl::Status()> check, TopHits* hits) const;
 
-  // Frees the memory of entries that ended, if they take much. No search of an older version may follow.
-  void Compact();
+  // Whether entries that ended at `oldest` or before take much memory.
+  bool NeedsCompaction(uint64_t oldest) const;
+  // Frees these entries. No search of a version below `oldest` may follow. Takes CompactionBytes() meanwhile.
+  void Compact(uint64_t oldest);
+  size_t CompactionBytes() const;
 
   // Entries that did not end.
   size_t size() const { return live_; }
-  // Memory, about.
+  // Memory, about: keys, partitions, and room for more entries included.
   size_t bytes() const;
 
  private:
@@ -131,6 +135,7 @@ class VectorCopy {
     std::vector<std::unique_ptr<float[]>> chunks;
     float* next = nullptr;
     size_t room = 0;
+    size_t chunk_bytes = 0;
     std::vector<Slot> slots;
     // Those of slot i begin at i * filters_.
     std::vector<uint64_t> filters;
@@ -155,8 +160,10 @@ class VectorCopy {
 
   float* AddVector(Partition* partition);
   void AddSlot(Partition* partition, const std::string* base_key, std::string_view packed,
-               const std::vector<uint64_t>& filters, uint64_t version);
+               std::span<const uint64_t> filters, uint64_t version);
   void End(Place* place, uint64_t version);
+  // Without its graph.
+  size_t BytesOf(const Partition& partition) const;
 
   // What a search looks for.
   struct Query {
@@ -168,6 +175,8 @@ class VectorCopy {
   bool IsWanted(const Partition& partition, size_t slot, const Query& query) const;
   // Whether the partition's graph lacks many entries, or the whole graph is missing.
   bool NeedsGraph(const Partition& partition) const;
+  // The length of the longest vector.
+  float LongestOf(const Partition& partition) const;
   // How many of the first `slots` slots are wanted, as a fraction; estimated.
   double WantedFraction(const Partition& partition, size_t slots, const Query& query) const;
   // Adds what the graph finds. False: exact comparing is the better way.
@@ -183,8 +192,11 @@ class VectorCopy {
   // By base key. Its keys stay where they are, and slots point to them.
   KeyMap<Place> places_;
   size_t live_ = 0;
-  size_t ended_ = 0;
-  size_t vector_bytes_ = 0;
+  // How many entries ended at which version, the oldest first.
+  std::deque<std::pair<uint64_t, size_t>> ended_;
+  // Of partitions: their vectors, slots and filters.
+  size_t entry_bytes_ = 0;
+  // Of keys of items and partitions, and what is kept with them.
   size_t key_bytes_ = 0;
 };
 

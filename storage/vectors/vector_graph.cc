@@ -6,6 +6,7 @@
 #include <hnswlib/hnswlib.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <exception>
 
@@ -26,6 +27,8 @@ constexpr size_t kLayerSeed = 100;
 struct Node {
   const float* vector;
   float inverse_length;
+  // The further dimension.
+  float further;
 };
 
 struct Comparison {
@@ -45,7 +48,8 @@ float RankOfNodes(const void* a, const void* b, const void* comparison) {
   const Node other = NodeAt(b);
   const auto* const how = static_cast<const Comparison*>(comparison);
   return RankOf(how->distance, one.vector, one.inverse_length, other.vector, other.inverse_length,
-                how->dimensions);
+                how->dimensions) -
+         one.further * other.further;
 }
 
 }  // namespace
@@ -99,8 +103,9 @@ class VectorGraph::Graph : public hnswlib::HierarchicalNSW<float> {
   }
 };
 
-VectorGraph::VectorGraph(v1::VectorDistanceFunction distance, size_t dimensions, size_t capacity)
-    : space_(std::make_unique<Space>(Comparison{distance, dimensions})) {
+VectorGraph::VectorGraph(v1::VectorDistanceFunction distance, size_t dimensions, size_t capacity,
+                         float longest)
+    : space_(std::make_unique<Space>(Comparison{distance, dimensions})), longest_(longest) {
   try {
     graph_ = std::make_unique<Graph>(space_.get(), std::max(capacity, kMinCapacity), kNeighbours, kCandidates,
                                      kLayerSeed);
@@ -111,9 +116,17 @@ VectorGraph::VectorGraph(v1::VectorDistanceFunction distance, size_t dimensions,
 
 VectorGraph::~VectorGraph() = default;
 
+float VectorGraph::FurtherDimension(float inverse_length) const {
+  if (space_->comparison().distance != v1::VECTOR_DISTANCE_FUNCTION_DOT_PRODUCT) return 0;
+  const float length = inverse_length == 0 ? 0 : 1 / inverse_length;
+  const float further = std::sqrt((longest_ - length) * (longest_ + length));
+  // Longer than `longest_`, or where floats are too coarse.
+  return std::isfinite(further) ? further : 0;
+}
+
 bool VectorGraph::Add(const float* vector, float inverse_length) {
   if (graph_ == nullptr) return false;
-  const Node node{vector, inverse_length};
+  const Node node{vector, inverse_length, FurtherDimension(inverse_length)};
   try {
     if (size_ == graph_->max_elements_) graph_->resizeIndex(size_ + size_ / 4);
     graph_->addPoint(&node, size_);
@@ -126,7 +139,8 @@ bool VectorGraph::Add(const float* vector, float inverse_length) {
 
 std::vector<std::pair<float, uint32_t>> VectorGraph::Search(const float* query, size_t wanted) const {
   if (graph_ == nullptr) return {};
-  return graph_->Nearest({query, InverseLength(query, space_->comparison().dimensions)}, wanted);
+  return graph_->Nearest({query, InverseLength(query, space_->comparison().dimensions), /*further=*/0},
+                         wanted);
 }
 
 size_t VectorGraph::bytes() const { return graph_ == nullptr ? 0 : graph_->max_elements_ * kBytesPerVector; }

@@ -12,10 +12,16 @@
 namespace itemdb::storage {
 
 // Holds pointers to vectors, not the vectors. Not thread-safe; searches may run side by side.
+//
+// By products, long vectors would be near to all others, and a graph of such neighbours finds little. So each
+// vector x has one more dimension in the graph, sqrt(M^2 - |x|^2), and a query has 0 there: all vectors are
+// of length M then, so the order by products is that by distances, also between vectors (Bachrach and others,
+// Speeding Up the Xbox Recommender System Using a Euclidean Transformation for Inner-Product Spaces, 2014).
 class VectorGraph {
  public:
-  // `capacity`: how many vectors are expected; more make it grow.
-  VectorGraph(v1::VectorDistanceFunction distance, size_t dimensions, size_t capacity);
+  // `capacity`: how many vectors are expected; more make it grow. `longest`: M, the length of the longest
+  // vector. Longer ones may be added; they are found less often if they are many.
+  VectorGraph(v1::VectorDistanceFunction distance, size_t dimensions, size_t capacity, float longest);
   ~VectorGraph();
   VectorGraph(const VectorGraph&) = delete;
   VectorGraph& operator=(const VectorGraph&) = delete;
@@ -38,7 +44,11 @@ class VectorGraph {
   class Space;
   class Graph;
 
+  // The further dimension; 0 but for products.
+  float FurtherDimension(float inverse_length) const;
+
   const std::unique_ptr<Space> space_;
+  const float longest_;
   std::unique_ptr<Graph> graph_;
   size_t size_ = 0;
 };

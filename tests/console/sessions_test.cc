@@ -24,10 +24,11 @@ class SessionsTest : public ::testing::Test {
   void Use(std::vector<AccessKey> keys) {
     auto made = AccessKeys::Make(std::move(keys));
     ASSERT_TRUE(made.ok()) << made.status();
+    keys_ = *made;
     sessions_.SetKeys(*std::move(made));
   }
   NewSession Begin(const std::string& key_id) {
-    std::optional<NewSession> begun = sessions_.Begin(key_id);
+    std::optional<NewSession> begun = sessions_.Begin(*keys_->Find(key_id));
     EXPECT_TRUE(begun.has_value());
     return begun.value_or(NewSession());
   }
@@ -35,6 +36,7 @@ class SessionsTest : public ::testing::Test {
     return sessions_.Find({.cookie = session.cookie, .page = session.page}, by_person);
   }
 
+  std::shared_ptr<const AccessKeys> keys_;
   absl::Time now_ = absl::FromUnixSeconds(1'800'000'000);
   Sessions sessions_;
 };
@@ -50,7 +52,7 @@ TEST_F(SessionsTest, NeedBothTokens) {
   EXPECT_FALSE(sessions_.Find({.cookie = mine.cookie, .page = ""}, true).has_value());
   EXPECT_FALSE(sessions_.Find({.cookie = "", .page = mine.page}, true).has_value());
   EXPECT_FALSE(sessions_.Find({.cookie = mine.cookie, .page = other.page}, true).has_value());
-  EXPECT_FALSE(sessions_.Begin("NOBODY").has_value());
+  EXPECT_FALSE(sessions_.Begin({.id = "NOBODY", .secret = "a secret of nobody"}).has_value());
 }
 
 TEST_F(SessionsTest, EndWithoutUseAndAfterTheLongestTime) {
@@ -106,6 +108,21 @@ TEST_F(SessionsTest, EndWhenTheirKeyChanges) {
   EXPECT_TRUE(Find(reader).has_value());
   Use({{.id = "READER", .secret = "a secret of the reader", .role = Role::kWrite}});
   EXPECT_FALSE(Find(reader).has_value()) << "it would have a role that nobody has signed in for";
+}
+
+// A key that was checked before its file changed begins no session afterwards.
+TEST_F(SessionsTest, DoNotBeginWithAKeyThatHasChanged) {
+  const AccessKey shown = *keys_->Find("ADMIN");
+  Use({{.id = "ADMIN", .secret = "another secret of the admin", .role = Role::kAdmin}});
+  EXPECT_FALSE(sessions_.Begin(shown).has_value());
+  EXPECT_TRUE(sessions_.Begin(*keys_->Find("ADMIN")).has_value());
+  Use({{.id = "ADMIN", .secret = "another secret of the admin", .role = Role::kRead}});
+  AccessKey as_admin = *keys_->Find("ADMIN");
+  as_admin.role = Role::kAdmin;
+  EXPECT_FALSE(sessions_.Begin(as_admin).has_value());
+  sessions_.SetKeys(nullptr);
+  EXPECT_FALSE(sessions_.Begin(shown).has_value());
+  EXPECT_EQ(sessions_.size(), 0u);
 }
 
 TEST_F(SessionsTest, AreBounded) {

@@ -75,6 +75,29 @@ TEST_F(KeyFileChanges, OtherLinesStayAsTheyAre) {
                                HasSubstr("AKTWO")));
 }
 
+TEST_F(KeyFileChanges, ARemovedKeyTakesItsOwnCommentsOnly) {
+  const auto key = [](const std::string& id) {
+    return "[[key]]\nid = \"" + id + "\"\nsecret = \"a secret that is long\"\nrole = \"read\"\n";
+  };
+  const std::string one = "# Keys of the shop.\n# Ask Ann.\n" + key("AKONE");
+  const std::string two = "# For the importer,\n# which Bob runs.\n" + key("AKTWO") + "# until May\n";
+  const std::string three = "# For reports.\n" + key("AKTHREE");
+  const std::string four = "# Right behind it.\n" + key("AKFOUR");
+  const std::string end = "\n# The end.\n";
+  testing::WriteFile(path_, one + "\n" + two + "\n# Others.\n\n" + three + four + end);
+  ASSERT_EQ(chmod(path_.c_str(), 0600), 0);
+  Succeed({.kind = Kind::kRemove, .id = "AKTWO"});
+  EXPECT_EQ(Content(), one + "\n# Others.\n\n" + three + four + end);
+  Succeed({.kind = Kind::kRemove, .id = "AKTHREE"});
+  EXPECT_EQ(Content(), one + "\n# Others.\n\n" + four + end);
+  Succeed({.kind = Kind::kRemove, .id = "AKONE"});
+  EXPECT_EQ(Content(), "# Keys of the shop.\n# Ask Ann.\n\n# Others.\n\n" + four + end);
+  Succeed({.kind = Kind::kAdd, .id = "AKFIVE", .role = "read"});
+  Succeed({.kind = Kind::kRemove, .id = "AKFOUR"});
+  EXPECT_THAT(Content(), AllOf(HasSubstr("# The end."), HasSubstr("# Others."), HasSubstr("AKFIVE"),
+                               Not(HasSubstr("# Right behind"))));
+}
+
 TEST_F(KeyFileChanges, SaysWhatIsWrong) {
   EXPECT_THAT(Fail({.kind = Kind::kRotate, .id = "AKONE"}), HasSubstr(path_));
   EXPECT_THAT(Fail({.kind = Kind::kAdd, .id = "a b", .role = "read"}), HasSubstr("\"a b\" is not allowed"));

@@ -426,6 +426,27 @@ TEST_F(StandbyE2e, ANewStandbyThatCannotReachItsPrimaryDoesNotStart) {
   EXPECT_THAT(result.err + standby_.log(), HasSubstr("primary " + endpoint));
 }
 
+TEST_F(StandbyE2e, ANewStandbyEndsAtOnceThoughItsPrimaryDoesNotAnswer) {
+  CreateThings();
+  AwaitBackup();
+  daemon_.Signal(SIGSTOP);
+  for (const bool begins_anew : {false, true}) {
+    standby_.Launch({"--standby", daemon_.endpoint()});
+    for (int i = 0; i < 1'000 && standby_.log().find("a new standby") == std::string::npos; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_EQ(standby_.Terminate(), 0) << begins_anew << standby_.log();
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(4));
+    EXPECT_THAT(standby_.log(), HasSubstr("stopping signal=Terminated"));
+  }
+  daemon_.Signal(SIGCONT);
+  // What was left does not disturb the next start.
+  way_ = Way::kNetwork;
+  StartStandby();
+  AwaitStandby(ChangeSequence());
+  EXPECT_EQ(standby_.Terminate(), 0);
+}
+
 TEST_F(StandbyE2e, FollowsAPrimaryThatArchivesIntoAnotherDirectory) {
   way_ = Way::kNetwork;
   CreateThings();

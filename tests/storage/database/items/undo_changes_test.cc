@@ -1,9 +1,15 @@
 // UndoChanges: items become what they were before a stretch of changes.
+#include <spdlog/sinks/base_sink.h>
+#include <spdlog/spdlog.h>
+
 #include <filesystem>
+#include <future>
 #include <map>
+#include <mutex>
 #include <thread>
 
 #include "gmock/gmock.h"
+#include "storage/restore.h"
 #include "tests/storage/database/requests.h"
 #include "tests/support/temporary_directory.h"
 
@@ -386,6 +392,110 @@ TEST_F(UndoByArchiveTest, ClosingTheDatabaseLeavesNothingBehind) {
   EXPECT_TRUE(std::filesystem::exists(folder)) << "kept for the next page";
   database_.Close();
   EXPECT_FALSE(std::filesystem::exists(folder));
+}
+
+// A key that may write one table must not be able to keep the disk busy with the whole database.
+TEST_F(UndoByArchiveTest, RestoresOnlySoOften) {
+  std::vector<uint64_t> changes;
+  for (int i = 0; i < 12; ++i) Put(i, "old");
+  for (int i = 0; i < 12; ++i) changes.push_back(Put(i, "new"));
+  const auto dry_run = [&](uint64_t change) {
+    v1::UndoChangesRequest request = Stretch(change, change);
+    request.set_dry_run(true);
+    return Undo(request);
+  };
+  size_t restored = 0;
+  absl::Status refused;
+  for (; restored < changes.size() && refused.ok(); ++restored) {
+    refused = dry_run(changes[restored]).status();
+    // The same state is not restored again.
+    if (!refused.ok()) continue;
+    EXPECT_TRUE(dry_run(changes[restored]).ok());
+  }
+  EXPECT_EQ(restored, 11u);
+  EXPECT_EQ(ReasonOf(refused), storage::kReasonQueueFull);
+  EXPECT_THAT(storage::MessageOf(refused), HasSubstr("were restored 10 times in the last hour"));
+  EXPECT_THAT(storage::MessageOf(refused), HasSubstr(std::to_string(changes[9] - 1)));
+  // What is restored already is not refused.
+  EXPECT_TRUE(dry_run(changes[9]).ok());
+}
+
+// Cancels when it is told that a restore begins.
+class CancelAtRestore : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  explicit CancelAtRestore(std::function<void()> cancel) : cancel_(std::move(cancel)) {}
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& line) override {
+    if (std::string_view(line.payload.data(), line.payload.size()).starts_with("restoring backup_id"))
+      cancel_();
+  }
+  void flush_() override {}
+
+  const std::function<void()> cancel_;
+};
+
+class RestoreStopsTest : public UndoByArchiveTest {
+ protected:
+  // Puts, and another backup.
+  void SetUp() override {
+    for (int i = 0; i < 200; ++i) Put(i, std::string(20'000, 'x'), "Other");
+    Put(1, "old");
+    const auto made = Await<v1::DatabaseBackup>(
+        [&](auto done) { database_->CreateDatabaseBackup({}, std::move(done), nullptr); });
+    ASSERT_TRUE(made.ok()) << made.status();
+  }
+  // A log that calls `cancel` when a restore begins.
+  static std::shared_ptr<spdlog::logger> Log(std::function<void()> cancel) {
+    return std::make_shared<spdlog::logger>("", std::make_shared<CancelAtRestore>(std::move(cancel)));
+  }
+};
+
+TEST_F(RestoreStopsTest, WithinAFile) {
+  Cancellation cancellation;
+  storage::RestoreOptions restore;
+  restore.backup_directory = directory_.path() + "/backups";
+  restore.data_directory = directory_.path() + "/restored";
+  restore.encryption_keys = database_.options().encryption_keys;
+  restore.log = Log([&] { cancellation.Cancel(); });
+  restore.cancellation = &cancellation;
+  for (const bool by_archive : {false, true}) {
+    restore.archive_directory = by_archive ? directory_.path() + "/archive" : "";
+    const absl::Status stopped = storage::RestoreDatabase(restore).status();
+    EXPECT_TRUE(absl::IsCancelled(stopped)) << stopped;
+    EXPECT_FALSE(std::filesystem::exists(restore.data_directory + "/restoring"));
+    EXPECT_FALSE(std::filesystem::exists(restore.data_directory + "/rocksdb"));
+  }
+  // The directory can be used for another restore.
+  restore.cancellation = nullptr;
+  const auto restored = storage::RestoreDatabase(restore);
+  EXPECT_TRUE(restored.ok()) << restored.status();
+}
+
+TEST_F(RestoreStopsTest, WhenTheDatabaseCloses) {
+  DatabaseOptions options = database_.options();
+  database_.Close();
+  std::promise<void> begun;
+  std::promise<void> goes_on;
+  options.log = Log([&] {
+    begun.set_value();
+    goes_on.get_future().wait();
+  });
+  auto database = std::make_unique<TestDatabase>(options);
+  const auto put = database->Put("Plain", {{"pk", S("p")}, {"sk", S("1")}, {"state", S("new")}});
+  ASSERT_TRUE(put.ok()) << put.status();
+  absl::Status answer;
+  (*database)->UndoChanges(
+      Stretch(put->change_sequence(), put->change_sequence()),
+      [&](const absl::StatusOr<v1::UndoChangesReply>& reply) { answer = reply.status(); }, nullptr);
+  begun.get_future().wait();
+  std::thread closing([&] { database.reset(); });
+  // Closing has cancelled the restore by now, or does it while the files are copied.
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  goes_on.set_value();
+  closing.join();
+  EXPECT_TRUE(absl::IsUnavailable(answer)) << answer;
+  EXPECT_FALSE(std::filesystem::exists(options.data_directory + "/undo"));
 }
 
 }  // namespace

@@ -286,10 +286,10 @@ class BulkStream : public MessageStream {
 
 class UnimplementedStream : public MessageStream {
  public:
-  explicit UnimplementedStream(std::string_view method) : method_(method.substr(1)) {}
+  explicit UnimplementedStream(std::string_view method) : method_(method) {}
   void Write(std::string) override {}
   void WritesDone() override {}
-  absl::StatusOr<std::optional<std::string>> Read(absl::Time) override { return NotInProtocol(method_); }
+  absl::StatusOr<std::optional<std::string>> Read(absl::Time) override { return NotOverHttp(method_); }
   void Cancel() override {}
 
  private:

@@ -116,7 +116,7 @@ Transport::Cancel HttpTransport::Send(OutgoingCall call, Done done) {
   pending->exchange = MakeJsonExchange(call.method, call.kind);
   absl::StatusOr<JsonRequest> first =
       pending->exchange == nullptr
-          ? absl::StatusOr<JsonRequest>(NotInProtocol(std::string_view(call.method).substr(1)))
+          ? absl::StatusOr<JsonRequest>(NotOverHttp(call.method))
           : pending->exchange->Begin(*call.request);
   if (!first.ok()) {
     timer_.RunSoon([pending, status = first.status()]() mutable { pending->End(std::move(status)); });

@@ -58,6 +58,8 @@ std::unique_ptr<JsonExchange> MakeJsonExchange(std::string_view method, CallKind
 
 // UNIMPLEMENTED: `what`, for example "explain", is not part of the protocol.
 absl::Status NotInProtocol(std::string_view what);
+// UNIMPLEMENTED: this client has no exchange for the method.
+absl::Status NotOverHttp(std::string_view method);
 
 // An exception as status of a call of this kind, with reason.
 absl::Status StatusOfJsonError(const JsonError& error, CallKind kind);

@@ -17,6 +17,7 @@
 #include "client/errors_internal.h"
 #include "client/failover_transport.h"
 #include "client/grpc_transport.h"
+#include "client/http_transport_factory.h"
 #include "client/wait.h"
 #include "common/status_macros.h"
 
@@ -69,12 +70,17 @@ absl::StatusOr<Client> Client::Open(ClientOptions options) {
   if (options.endpoint.empty()) options.endpoint = DefaultEndpoint();
   return ClientAccess::Make(options, [&](Timer& timer) -> absl::StatusOr<std::unique_ptr<Transport>> {
     const std::vector<std::string> endpoints = absl::StrSplit(options.endpoint, ',');
-    if (endpoints.size() == 1) return GrpcTransport::Make(options, timer);
+    if (endpoints.size() == 1) {
+      return IsUrl(options.endpoint) ? MakeHttpTransport(options, timer)
+                                     : GrpcTransport::Make(options, timer);
+    }
     std::vector<std::unique_ptr<Transport>> transports;
     for (const std::string& endpoint : endpoints) {
       ClientOptions one = options;
       one.endpoint = endpoint;
-      ITEMDB_ASSIGN_OR_RETURN(auto transport, GrpcTransport::Make(one, timer, kFailoverConnectTimeout));
+      ITEMDB_ASSIGN_OR_RETURN(auto transport, IsUrl(endpoint)
+                                                  ? MakeHttpTransport(one, timer)
+                                                  : GrpcTransport::Make(one, timer, kFailoverConnectTimeout));
       transports.push_back(std::move(transport));
     }
     return std::make_unique<FailoverTransport>(options.endpoint, std::move(transports));

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "client/access_key.h"
+#include "client/call_metadata.h"
 #include "client/errors_internal.h"
 #include "client/tls.h"
 #include "common/status_macros.h"
@@ -41,25 +42,6 @@ bool IsHostAndPort(std::string_view endpoint) {
   int number = 0;
   const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
   return error == std::errc() && end == port.data() + port.size() && number >= 1 && number <= 65'535;
-}
-
-// gRPC ends the process when it gets invalid metadata, so the metadata is checked here.
-absl::Status CheckMetadata(const std::string& key, const std::string& value) {
-  const auto is_key_character = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
-  };
-  if (key.empty() || !std::all_of(key.begin(), key.end(), is_key_character) || key.starts_with("grpc-") ||
-      key.ends_with("-bin")) {
-    return MakeError(absl::StatusCode::kInvalidArgument, kReasonValidation,
-                     "the metadata key \"" + key +
-                         "\" is not allowed; keys have lower-case letters, digits, '-', '_' and '.', do not "
-                         "begin with grpc- and do not end with -bin");
-  }
-  if (!std::all_of(value.begin(), value.end(), [](char c) { return c >= ' ' && c <= '~'; })) {
-    return MakeError(absl::StatusCode::kInvalidArgument, kReasonValidation,
-                     "the value of the metadata key " + key + " has other characters than printable ASCII");
-  }
-  return absl::OkStatus();
 }
 
 bool IsUnixPath(std::string_view endpoint) { return endpoint.starts_with("unix:/"); }
@@ -193,13 +175,6 @@ GrpcTransport::GrpcTransport(const ClientOptions& options, std::multimap<std::st
 absl::StatusOr<std::unique_ptr<Transport>> GrpcTransport::Make(const ClientOptions& options, Timer& timer,
                                                                absl::Duration connect_timeout) {
   const std::string& endpoint = options.endpoint;
-  if (endpoint.find("://") != std::string::npos) {
-    return MakeError(
-        absl::StatusCode::kInvalidArgument, kReasonValidation,
-        "the endpoint \"" + endpoint +
-            "\" is a URL, which clients of DynamoDB's HTTP protocol take; this client speaks gRPC and "
-            "takes an address of itemd's --listen: HOST:PORT, such as 127.0.0.1:7420, or unix:/PATH");
-  }
   if (!IsUnixPath(endpoint) && !IsHostAndPort(endpoint)) {
     return MakeError(
         absl::StatusCode::kInvalidArgument, kReasonValidation,

@@ -4,6 +4,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "client/transport.h"
+#include "itemdb/export.h"
 #include "itemdb/options.h"
 
 namespace itemdb {
@@ -20,10 +21,11 @@ enum class Retryability {
   // The write may have been applied; it is sent again only if it carries a request token.
   kUnknown,
 };
-Retryability ClassifyForRetry(const absl::Status& status, CallKind kind);
+ITEMDB_EXPORT Retryability ClassifyForRetry(const absl::Status& status, CallKind kind);
 
 // How long to wait after the given attempt (1 is the first). `random` is in [0, 1). `retry_after` is the
 // pause that the daemon asks for, or zero.
-absl::Duration Backoff(const RetryOptions& options, int attempt, double random, absl::Duration retry_after);
+ITEMDB_EXPORT absl::Duration Backoff(const RetryOptions& options, int attempt, double random,
+                                     absl::Duration retry_after);
 
 }  // namespace itemdb

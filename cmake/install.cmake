@@ -15,6 +15,7 @@ configure_file(cmake/install_packaging.cmake.in ${CMAKE_BINARY_DIR}/install/pack
 install(SCRIPT ${CMAKE_BINARY_DIR}/install/packaging.cmake)
 
 install(TARGETS itemdb_client_shared EXPORT itemdbTargets)
+install(TARGETS itemdb_client_http_shared LIBRARY)
 install(DIRECTORY client/include/itemdb TYPE INCLUDE)
 
 # The fake database is one static library that contains the objects of all targets it uses, storage and

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "absl/time/civil_time.h"
+#include "common/signature/request_signature.h"
 #include "common/signature/sigv4.h"
 
 namespace itemdb::storage {
@@ -50,32 +50,23 @@ std::string TargetOf(const S3Request& request) {
 
 NamesAndValues SignedHeadersOf(const S3Request& request, const std::string& host, const std::string& region,
                                const S3Credentials& credentials, absl::Time now) {
-  const std::string time = absl::FormatTime("%E4Y%m%dT%H%M%SZ", now, absl::UTCTimeZone());
-  const std::string date = time.substr(0, time.find('T'));
   const std::string body_hash = common::Hex(common::HashOf(request.body));
+  const std::string path = UriEncode(request.path, /*keeps_slashes=*/true);
+  const std::string query = QueryOf(request);
   NamesAndValues headers = request.headers;
   headers.emplace_back("host", host);
   headers.emplace_back("x-amz-content-sha256", body_hash);
-  headers.emplace_back("x-amz-date", time);
-  if (!credentials.session_token.empty())
-    headers.emplace_back("x-amz-security-token", credentials.session_token);
-  std::sort(headers.begin(), headers.end());
-  std::string canonical = request.method + "\n" + UriEncode(request.path, /*keeps_slashes=*/true) + "\n" +
-                          QueryOf(request) + "\n";
-  std::string names;
-  for (const auto& [name, value] : headers) {
-    canonical.append(name).append(":").append(value).append("\n");
-    names.append(names.empty() ? "" : ";").append(name);
-  }
-  canonical.append("\n").append(names).append("\n").append(body_hash);
-  const common::SigningScope scope{.date = date, .region = region, .service = "s3"};
-  const std::string scope_text = common::ScopeText(scope);
-  const std::string signature = common::SignCanonicalRequest(
-      canonical, time, scope_text, common::DeriveSigningKey(credentials.secret, scope));
-  headers.emplace_back("authorization", std::string(common::kSignatureAlgorithm) +
-                                            " Credential=" + credentials.key_id + "/" + scope_text +
-                                            ",SignedHeaders=" + names + ",Signature=" + signature);
-  return headers;
+  return common::SignedHeaders({.method = request.method,
+                                .path = path,
+                                .query = query,
+                                .headers = std::move(headers),
+                                .body_hash = body_hash,
+                                .region = region,
+                                .service = "s3"},
+                               {.key_id = credentials.key_id,
+                                .secret = credentials.secret,
+                                .session_token = credentials.session_token},
+                               now);
 }
 
 }  // namespace itemdb::storage

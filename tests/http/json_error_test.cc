@@ -88,7 +88,7 @@ TEST(JsonError, EveryReasonHasItsCodeInABatch) {
       {storage::kReasonUnavailable, "InternalServerError"},
       {"", "InternalServerError"},
   };
-  for (const auto& [reason, code] : rows) EXPECT_EQ(ExceptionOf(reason).code, code) << reason;
+  for (const auto& [reason, code] : rows) EXPECT_EQ(ExceptionOf(reason).short_code, code) << reason;
 }
 
 // SerializationException and UnknownOperationException (ERR-16).

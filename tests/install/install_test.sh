@@ -53,15 +53,17 @@ prefix=$work/prefix
 libraries=$(dirname "$(find "$prefix" -name libitemdb_client.so)")
 export LD_LIBRARY_PATH=$libraries
 
-cp --dereference "$libraries/libitemdb_client.so" "$work/stripped.so"
-strip "$work/stripped.so"
-echo "libitemdb_client.so, stripped: $(stat -c %s "$work/stripped.so") bytes"
-if (($(stat -c %s "$work/stripped.so") > 2 * 1024 * 1024)); then echo "that is more than 2 MiB" >&2; exit 1; fi
-foreign=$(nm -DC --defined-only "$work/stripped.so" | awk '$2 == "T"' | grep -vE ' (itemdb::|_init|_fini)' || true)
-if [[ -n $foreign ]]; then echo "it offers more than its own names: $foreign" >&2; exit 1; fi
-if nm -DC --defined-only "$work/stripped.so" | grep -E 'itemdb::v1::|itemdb::wire::'; then
-  echo "its messages are to be hidden" >&2; exit 1
-fi
+for library in libitemdb_client libitemdb_client_http; do
+  cp --dereference "$libraries/$library.so" "$work/stripped.so"
+  strip "$work/stripped.so"
+  echo "$library.so, stripped: $(stat -c %s "$work/stripped.so") bytes"
+  if (($(stat -c %s "$work/stripped.so") > 2 * 1024 * 1024)); then echo "that is more than 2 MiB" >&2; exit 1; fi
+  foreign=$(nm -DC --defined-only "$work/stripped.so" | awk '$2 == "T"' | grep -vE ' (itemdb::|_init|_fini)' || true)
+  if [[ -n $foreign ]]; then echo "it offers more than its own names: $foreign" >&2; exit 1; fi
+  if nm -DC --defined-only "$work/stripped.so" | grep -E 'itemdb::v1::|itemdb::wire::'; then
+    echo "its messages are to be hidden" >&2; exit 1
+  fi
+done
 if grep -rlE '#include [<"](grpc|google/protobuf)|pb\.h' "$prefix/include"; then
   echo "public headers are not to name gRPC or protobuf" >&2; exit 1
 fi
@@ -96,7 +98,8 @@ test "$(grep -c 'error:' "$work/c++17.txt")" -le 2
 expect_hello "$work/by-pkg-config"
 
 mkdir "$work/data"
-"$prefix/bin/itemd" --data-dir "$work/data" --listen 127.0.0.1:0 --address-file "$work/address" 2>"$work/itemd.log" &
+"$prefix/bin/itemd" --data-dir "$work/data" --listen 127.0.0.1:0 --http-listen 127.0.0.1:0 \
+  --address-file "$work/address" 2>"$work/itemd.log" &
 daemon=$!
 for ((i = 0; i < 600; ++i)); do
   [[ -e $work/address ]] && break
@@ -105,6 +108,7 @@ for ((i = 0; i < 600; ++i)); do
 done
 endpoint=$(grep -o '127.0.0.1:[0-9]*' "$work/address" | head -1)
 expect_hello "$work/by-cmake/outside" "$endpoint"
+expect_hello "$work/by-cmake/outside" "http://$(grep -o '127.0.0.1:[0-9]*' "$work/address" | tail -1)" OverHttp
 "$work/examples/example_order_entry" "$endpoint" | grep -q "2025-11-15 ord_001 CLOSED"
 "$prefix/bin/itemctl" --endpoint "$endpoint" item get Greeting '{"id": "world"}' | grep -q hello
 echo "ran on the fake and on the installed itemd"

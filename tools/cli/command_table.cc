@@ -26,10 +26,11 @@ void AcceptOldVariables(CLI::App& app) {
 }
 
 void AddGlobalOptions(CLI::App& app, GlobalOptions& options) {
-  app.add_option("--endpoint", options.endpoint,
-                 "Where the daemon listens, HOST:PORT or unix:/PATH; several with commas between them, a "
-                 "primary and its standbys. Default: unix:/run/itemdb/itemd.sock if it exists, else "
-                 "127.0.0.1:7420")
+  app.add_option(
+         "--endpoint", options.endpoint,
+         "Where the daemon listens, HOST:PORT or unix:/PATH; several with commas between them, a "
+         "primary and its standbys. Or the URL of a service of DynamoDB's protocol, http://HOST:PORT or "
+         "https://HOST. Default: unix:/run/itemdb/itemd.sock if it exists, else 127.0.0.1:7420")
       ->envname("ITEMDB_ENDPOINT")
       ->type_name("ADDRESS");
   app.add_option("-o,--output", options.output,

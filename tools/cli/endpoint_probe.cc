@@ -158,8 +158,9 @@ absl::Status Diagnosed(const absl::Status& status, Context& context) {
   const auto unreachable = [&endpoint](const std::string& why) {
     return ToolError(ExitCode::kUnreachable, "no itemd answers at " + endpoint + ": " + why);
   };
-  // Of several, nobody knows which one was meant.
-  if (endpoint.find(',') != std::string::npos) return status;
+  // Of several, nobody knows which one was meant. Behind a URL may be anything that speaks DynamoDB's
+  // protocol.
+  if (endpoint.find(',') != std::string::npos || endpoint.find("://") != std::string::npos) return status;
   const bool with_tls = TlsOf(context.options()).has_value();
   switch (ProbeEndpoint(endpoint)) {
     case Listener::kNone:
@@ -170,10 +171,9 @@ absl::Status Diagnosed(const absl::Status& status, Context& context) {
     case Listener::kHttp1:
       return unreachable(
           AsksForDynamoDb(endpoint)
-              ? "this is an itemd's address for DynamoDB's HTTP protocol (--http-listen); itemctl needs that "
-                "of "
-                "--listen"
-              : "the server there is an HTTP/1.1 server; itemctl needs the address of --listen");
+              ? "this is an itemd's address for DynamoDB's HTTP protocol (--http-listen); write http://" +
+                    endpoint + " to speak that, or use the address of --listen"
+              : std::string("the server there is an HTTP/1.1 server; itemctl needs the address of --listen"));
     case Listener::kTls:
       if (with_tls) return status;
       return unreachable("the server there expects TLS: name its certificate authority with --tls-ca");

@@ -61,8 +61,25 @@ struct KeepaliveOptions {
   absl::Duration timeout = absl::Seconds(10);
 };
 
+// For endpoints that are URLs: what signs the requests, besides the access key of ClientOptions.
+struct HttpOptions {
+  // Of temporary credentials; goes with the access key of ClientOptions.
+  std::string session_token = "";
+  // Without an access key in ClientOptions, the credentials are those of the environment (AWS_ACCESS_KEY_ID,
+  // AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN) or, if a profile is named here or by AWS_PROFILE or the
+  // environment has none, of this profile in AWS_SHARED_CREDENTIALS_FILE or ~/.aws/credentials. Default:
+  // "default". On loopback, where itemd without keys and DynamoDB Local take any, none need to exist.
+  std::string profile = "";
+  // Default: AWS_REGION, AWS_DEFAULT_REGION, the one in a host name of AWS, or "us-east-1".
+  std::string region = "";
+  // The most connections at a time, at least 1. Calls beyond that wait for one, within their deadline.
+  int max_connections = 64;
+};
+
 struct ClientOptions {
-  // "HOST:PORT" or "unix:/PATH". Default: DefaultEndpoint().
+  // "HOST:PORT" or "unix:/PATH" of itemd's gRPC. Default: DefaultEndpoint(). Or the URL of a service of
+  // DynamoDB's HTTP protocol: itemd's --http-listen ("http://127.0.0.1:8000"), DynamoDB itself
+  // ("https://dynamodb.eu-central-1.amazonaws.com"), another engine. That needs libitemdb_client_http.so.
   //
   // Several, with commas between them: a primary and its standbys, in any order. Calls go to one of them, the
   // first to begin with, until that cannot be reached, its connection is lost, or it refuses a write because
@@ -83,8 +100,10 @@ struct ClientOptions {
   // Id and secret of the access key that every call carries, for a daemon that requires one
   // (`--access-keys`). Both or neither. To another host than loopback they are sent with TLS only, because
   // anybody who can read the connection can read the secret. No message of this library contains the secret.
+  // For a URL they sign the requests, and the secret is not sent; see `http` for their defaults.
   std::string access_key_id = "";
   std::string secret_access_key = "";
+  HttpOptions http = {};
 };
 
 // How one call is made.

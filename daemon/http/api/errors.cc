@@ -4,63 +4,14 @@
 #include <array>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/access/access_keys.h"
 #include "daemon/http/api/error_texts.h"
-#include "daemon/serving/serving_context.h"
 #include "storage/json/json_values.h"
 #include "storage/json/json_writer.h"
 
 namespace itemdb::http {
 namespace {
 
-constexpr std::string_view kInternalCode = "InternalServerError";
 constexpr std::string_view kSerialization = "SerializationException";
-
-// The exceptions of ERR-01 to ERR-20. Only a bug can produce another reason; the answer is then 500.
-constexpr JsonException kExceptions[] = {
-    {storage::kReasonValidation, 400, "ValidationException", "ValidationError"},
-    {storage::kReasonSerialization, 400, kSerialization, "ValidationError"},
-    {storage::kReasonResourceNotFound, 400, "ResourceNotFoundException", "ResourceNotFound"},
-    {storage::kReasonResourceInUse, 400, "ResourceInUseException", kInternalCode},
-    {storage::kReasonLimitExceeded, 400, "LimitExceededException", "RequestLimitExceeded"},
-    {storage::kReasonItemCollectionSizeLimitExceeded, 400, "ItemCollectionSizeLimitExceededException",
-     "ItemCollectionSizeLimitExceeded"},
-    {storage::kReasonDuplicateItem, 400, "DuplicateItemException", "DuplicateItem"},
-    {storage::kReasonIdempotentParameterMismatch, 400, "IdempotentParameterMismatchException", kInternalCode},
-    {storage::kReasonConditionalCheckFailed, 400, "ConditionalCheckFailedException",
-     "ConditionalCheckFailed"},
-    {daemon::kReasonTransactionCancelled, 400, "TransactionCanceledException", kInternalCode},
-    {daemon::kReasonAccessDenied, 400, "AccessDeniedException", "AccessDenied"},
-    {storage::kReasonChangesTrimmed, 400, "TrimmedDataAccessException", kInternalCode},
-    {storage::kReasonExpiredIterator, 400, "ExpiredIteratorException", kInternalCode},
-    {storage::kReasonTableNotFound, 400, "TableNotFoundException", kInternalCode},
-    {storage::kReasonTableAlreadyExists, 400, "TableAlreadyExistsException", kInternalCode},
-    {storage::kReasonPointInTimeRecoveryUnavailable, 400, "PointInTimeRecoveryUnavailableException",
-     kInternalCode},
-    {storage::kReasonInvalidRestoreTime, 400, "InvalidRestoreTimeException", kInternalCode},
-    {storage::kReasonTableInUse, 400, "TableInUseException", kInternalCode},
-    {storage::kReasonBackupNotFound, 400, "BackupNotFoundException", kInternalCode},
-    {storage::kReasonBackupInUse, 400, "BackupInUseException", kInternalCode},
-    {storage::kReasonExportNotFound, 400, "ExportNotFoundException", kInternalCode},
-    {storage::kReasonExportConflict, 400, "ExportConflictException", kInternalCode},
-    {storage::kReasonInvalidExportTime, 400, "InvalidExportTimeException", kInternalCode},
-    {storage::kReasonContinuousBackupsUnavailable, 400, "ContinuousBackupsUnavailableException",
-     kInternalCode},
-    {storage::kReasonImportNotFound, 400, "ImportNotFoundException", kInternalCode},
-    {storage::kReasonImportConflict, 400, "ImportConflictException", kInternalCode},
-    // Nothing was written; clients retry after a pause.
-    {storage::kReasonQueueFull, 400, "ThrottlingException", "ThrottlingError"},
-    {daemon::kReasonCallsFull, 400, "ThrottlingException", "ThrottlingError"},
-    {storage::kReasonUnavailable, 503, "ServiceUnavailable", kInternalCode},
-    {storage::kReasonStandby, 503, "ServiceUnavailable", kInternalCode},
-    {storage::kReasonFenced, 503, "ServiceUnavailable", kInternalCode},
-    {storage::kReasonDiskFull, 503, "ServiceUnavailable", kInternalCode},
-    {storage::kReasonCancelled, 503, "ServiceUnavailable", kInternalCode},
-    {storage::kReasonDeadlineExceeded, 503, "ServiceUnavailable", kInternalCode},
-    {storage::kReasonWriteOutcomeUnknown, 500, "InternalServerError", kInternalCode},
-    {storage::kReasonDataLoss, 500, "InternalServerError", kInternalCode},
-};
-constexpr JsonException kInternal = {storage::kReasonInternal, 500, "InternalServerError", kInternalCode};
 
 // The prefix says which part of the service raises an exception: its framework, or DynamoDB (SEM-114).
 std::string_view PrefixOf(std::string_view exception) {
@@ -82,12 +33,6 @@ std::string_view CodeOf(unsigned http_status) {
 }
 
 }  // namespace
-
-const JsonException& ExceptionOf(std::string_view reason) {
-  const auto* exception = std::find_if(std::begin(kExceptions), std::end(kExceptions),
-                                       [&](const JsonException& one) { return one.reason == reason; });
-  return exception == std::end(kExceptions) ? kInternal : *exception;
-}
 
 bool IsSerializationError(const absl::Status& status) {
   return storage::ReasonOf(status) == storage::kReasonSerialization;

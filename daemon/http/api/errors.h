@@ -5,25 +5,15 @@
 
 #include "absl/status/status.h"
 #include "daemon/http/api/json_api.h"
+#include "protocol/exceptions.h"
 
 namespace itemdb::http {
 
 // The request is not JSON or has a wrong JSON type (storage/json/json_values.h).
 bool IsSerializationError(const absl::Status& status);
 
-// The service's exception for a reason of storage.
-struct JsonException {
-  std::string_view reason;
-  unsigned http_status;
-  // Without its prefix.
-  std::string_view name;
-  // The error code for one statement of a batch (PQL-14) or one action of a transaction (SEM-051);
-  // InternalServerError if the service has no code.
-  std::string_view code;
-};
-
-// The exception for `reason`; InternalServerError for an unknown reason.
-const JsonException& ExceptionOf(std::string_view reason);
+using protocol::ExceptionOf;
+using protocol::JsonException;
 
 // The reply for a status of storage to a request of `operation`, e.g. "PutItem" (error_texts.h). Its member
 // `Detail` has the message of the status if that says more than the service's text.

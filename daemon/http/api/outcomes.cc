@@ -13,7 +13,7 @@ std::string_view CodeText(v1::CancellationCode code) {
   if (code == v1::CANCELLATION_CODE_NONE) return "None";
   return ExceptionOf(code == v1::CANCELLATION_CODE_VALIDATION_ERROR ? storage::kReasonValidation
                                                                     : EnumText(code))
-      .code;
+      .short_code;
 }
 
 JsonReply Begin(std::string_view reason, std::string_view message) {

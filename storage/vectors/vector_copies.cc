@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "absl/cleanup/cleanup.h"
 #include "storage/changes/log_reader.h"
 #include "storage/indexes/index_entry.h"
 #include "storage/keys/key_codec.h"
@@ -73,6 +74,9 @@ struct VectorCopies::Loaded {
   std::atomic<size_t> bytes = 0;
   std::atomic<size_t> entries = 0;
   std::atomic<size_t> graph_entries = 0;
+  // While the copy is being made: its entries so far, and in the end; otherwise 0.
+  std::atomic<int64_t> loaded_entries = 0;
+  std::atomic<int64_t> entries_to_load = 0;
   std::atomic<uint64_t> last_use = 0;
 };
 
@@ -193,6 +197,9 @@ absl::Status VectorCopies::Load(Loaded& loaded, const PreparedSearch& search,
                           (dimensions * sizeof(float) + filters * sizeof(uint64_t) + kEntryBytes);
   if (!MakeRoom(index.storage_id, expected)) return absl::OkStatus();
   const CacheReservation reserved(view.store(), expected);
+  loaded.loaded_entries = 0;
+  loaded.entries_to_load = std::max<int64_t>(statistics.items, 1);
+  const absl::Cleanup ends = [&loaded] { loaded.entries_to_load = 0; };
 
   auto copy = std::make_unique<VectorCopy>(index.vector->distance, dimensions, filters,
                                            engine_.options().vector_graph_min);
@@ -207,6 +214,7 @@ absl::Status VectorCopies::Load(Loaded& loaded, const PreparedSearch& search,
       entry = ReadEntry(*search.table, index, it.key(), ItemView(stored->payload), &base_key);
     if (!entry.has_value()) return DamagedRecordError(search.Owner(), it.key());
     copy->Put(base_key, *entry, 0);
+    loaded.loaded_entries.store(seen, std::memory_order_relaxed);
   }
   if (!it.status().ok()) return view.store()->ReadError("cannot read " + search.Owner(), it.status());
 
@@ -426,6 +434,11 @@ VectorFigures VectorCopies::figures() const {
   figures.searches_of_store = searches_of_store_;
   MutexLock lock(mutex_);
   for (const auto& [storage_id, loaded] : loaded_) {
+    if (const int64_t to_load = loaded->entries_to_load; to_load > 0) {
+      ++figures.loading;
+      figures.entries_to_load += to_load;
+      figures.loaded_entries += std::min<int64_t>(loaded->loaded_entries, to_load);
+    }
     if (loaded->bytes == 0) continue;
     ++figures.copies;
     figures.graph_entries += static_cast<int64_t>(loaded->graph_entries);

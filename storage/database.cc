@@ -777,7 +777,11 @@ DatabaseFigures Database::MeasureFigures() {
   if (auto view = engine_->View(); view.ok()) {
     figures.has_store = true;
     figures.store = (*view)->store()->MeasureFigures((*view)->snapshot()->GetSequenceNumber());
+    figures.tables = MeasureTables(**view, *builds_, is_primary_ ? sweeper_.get() : nullptr);
+    figures.check_round.records = CountRecords(**view, engine_->size_statistics());
   }
+  figures.check_round.compared = background_check_->compared();
+  figures.store_totals = engine_->store_totals();
   figures.vectors = vectors_->copies().figures();
   return figures;
 }

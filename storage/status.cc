@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "storage/indexes/index_builds.h"
+#include "storage/items/expiry_sweeper.h"
 #include "storage/store/dropped_keyspace.h"
 
 namespace itemdb::storage {
@@ -107,6 +109,44 @@ v1::GetStatusReply GetStatus(const Engine& engine, const v1::GetStatusRequest& r
   writes->set_refused(figures.refused_units + engine.disk_space().refused());
   if (groups > 0) writes->set_mean_commit_us(static_cast<int64_t>(figures.commits.write_us.sum) / groups);
   return reply;
+}
+
+std::vector<TableFigures> MeasureTables(const ReadView& view, const IndexBuilds& builds,
+                                        const ExpirySweeper* sweeper) {
+  const auto units = [](const UsedUnits& used) { return TableFigures::Units{used.read(), used.write()}; };
+  std::vector<TableFigures> all;
+  all.reserve(view.catalog().size());
+  for (const auto& table : view.catalog()) {
+    TableFigures& figures = all.emplace_back();
+    figures.name = table->name;
+    figures.used = units(*table->used);
+    for (const Index& index : table->indexes) {
+      if (index.time_to_live) figures.expired_items = 0;
+      const bool is_built = index.state == IndexState::kActive;
+      if (index.time_to_live && is_built) continue;
+      TableFigures::Index& of_index = figures.indexes.emplace_back();
+      of_index.name = index.name;
+      of_index.used = units(*index.used);
+      if (!is_built) of_index.build = builds.Describe(index.storage_id);
+    }
+    if (figures.expired_items.has_value() && sweeper != nullptr)
+      figures.expired_items = sweeper->Expired(table->storage_id);
+  }
+  return all;
+}
+
+int64_t CountRecords(const ReadView& view, const CurrentStatistics& current) {
+  int64_t records = 0;
+  const auto add = [&](uint64_t storage_id) {
+    records += FindStatistics(current, view, storage_id).value_or(SizeStatistics()).items;
+  };
+  for (const auto& table : view.catalog()) {
+    add(table->storage_id);
+    for (const Index& index : table->indexes) {
+      if (index.state == IndexState::kActive) add(index.storage_id);
+    }
+  }
+  return records;
 }
 
 absl::StatusOr<v1::GetAccessPatternsReply> GetAccessPatterns(const Engine& engine,

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "daemon/process/machine_memory.h"
 
 namespace itemdb::daemon {
@@ -126,6 +127,19 @@ void AddProcess(const ProcessFacts& facts, bool ready, Families& out) {
   out.Gauge("process_max_fds", "The greatest number of open file descriptors.").Add(files.rlim_cur);
 }
 
+const char* PhaseName(v1::IndexBuild::Phase phase) {
+  switch (phase) {
+    case v1::IndexBuild::PHASE_SCANNING:
+      return "scanning";
+    case v1::IndexBuild::PHASE_WRITING:
+      return "writing";
+    case v1::IndexBuild::PHASE_CATCHING_UP:
+      return "catching_up";
+    default:
+      return "waiting";
+  }
+}
+
 std::string_view NameOf(Protocol protocol) { return protocol == Protocol::kGrpc ? "grpc" : "http"; }
 
 void AddOperations(const CallMetrics& metrics, Families& out) {
@@ -207,6 +221,57 @@ void AddTables(const v1::GetStatusReply& status, Families& out) {
   for (const auto& table : status.tables()) out.Add({{"table", table.table_name()}}, table.index_count());
 }
 
+void AddTableFigures(const std::vector<storage::TableFigures>& tables, Families& out) {
+  using storage::TableFigures;
+  const auto add_units = [&](const std::string& kind, double TableFigures::Units::*units) {
+    out.Counter(
+        absl::StrCat("itemdb_table_consumed_", kind, "_units_total"),
+        absl::StrCat("Capacity units that ", kind, "s of the table without its indexes have consumed."));
+    for (const auto& table : tables) {
+      if (table.used.*units > 0) out.Add({{"table", table.name}}, table.used.*units);
+    }
+    out.Counter(absl::StrCat("itemdb_index_consumed_", kind, "_units_total"),
+                absl::StrCat("Capacity units that ", kind, "s of the index have consumed."));
+    for (const auto& table : tables) {
+      for (const auto& index : table.indexes) {
+        if (index.used.*units > 0) out.Add({{"table", table.name}, {"index", index.name}}, index.used.*units);
+      }
+    }
+  };
+  add_units("read", &TableFigures::Units::read);
+  add_units("write", &TableFigures::Units::write);
+
+  out.Counter("itemdb_table_expired_items_total", "Items deleted because their time to live was over.");
+  for (const auto& table : tables) {
+    if (table.expired_items.has_value()) out.Add({{"table", table.name}}, *table.expired_items);
+  }
+
+  const auto add_builds = [&](const auto& value) {
+    for (const auto& table : tables) {
+      for (const auto& index : table.indexes) {
+        if (!index.build.has_value()) continue;
+        out.Add({{"table", table.name}, {"index", index.name}, {"phase", PhaseName(index.build->phase())}},
+                value(*index.build));
+      }
+    }
+  };
+  out.Gauge("itemdb_index_build_records",
+            "Of an index that is being created: items, entries or changes that its phase has done.");
+  add_builds([](const v1::IndexBuild& build) { return build.done(); });
+  out.Gauge("itemdb_index_build_estimated_records", "How many there are, estimated.");
+  add_builds([](const v1::IndexBuild& build) { return build.total(); });
+  out.Gauge("itemdb_index_build_failing", "1 if the last attempt at building the index failed.");
+  add_builds([](const v1::IndexBuild& build) { return build.last_error().empty() ? 0 : 1; });
+}
+
+void AddWatches(const OpenWatches::Figures& watches, Families& out) {
+  out.Gauge("itemdb_open_watches", "Open watches of changes.").Add(watches.open);
+  out.Gauge("itemdb_watch_lag_changes", "Changes that the slowest watch has not sent; 0: all have sent all.")
+      .Add(watches.most_changes);
+  out.Gauge("itemdb_watch_lag_seconds", "How long ago the watch was up to date that was not for longest.")
+      .Add(std::chrono::duration<double>(watches.longest).count());
+}
+
 void AddWrites(const storage::DatabaseFigures& figures, Families& out) {
   const v1::GetStatusReply& status = figures.status;
   out.Counter("itemdb_changes_total",
@@ -243,12 +308,33 @@ void AddStore(const storage::DatabaseFigures& figures, Families& out) {
   out.Gauge("itemdb_store_oldest_snapshot_timestamp_seconds",
             "When the oldest snapshot was made; 0: there is none.")
       .Add(store.oldest_snapshot_time_s);
+  const storage::StoreTotals& totals = figures.store_totals;
+  const std::pair<const char*, storage::StoreTotals::Lookups> lookups[] = {
+      {"data", totals.data_blocks}, {"index", totals.index_blocks}, {"filter", totals.filter_blocks}};
+  out.Counter("itemdb_store_block_cache_hits_total", "Blocks that were found in the block cache, by kind.");
+  for (const auto& [block, counts] : lookups) out.Add({{"block", block}}, counts.hits);
+  out.Counter("itemdb_store_block_cache_misses_total", "Lookups of blocks that were not there.");
+  for (const auto& [block, counts] : lookups) out.Add({{"block", block}}, counts.misses);
+  out.Counter("itemdb_store_compaction_bytes_total", "Bytes that compactions have read and written.")
+      .Add({{"direction", "read"}}, totals.compaction_read_bytes)
+      .Add({{"direction", "written"}}, totals.compaction_written_bytes);
+  out.Counter("itemdb_store_flush_bytes_total", "Bytes of table files that were written from memory.")
+      .Add(totals.flushed_bytes);
+  out.Counter("itemdb_store_write_stall_seconds_total",
+              "How long RocksDB has held writes back until compactions had caught up.")
+      .Add(static_cast<double>(totals.stall_us) / kMicrosecondsPerSecond);
 }
 
 void AddVectors(const storage::VectorFigures& vectors, Families& out) {
   out.Gauge("itemdb_vector_copies", "Vector indexes that are in memory.").Add(vectors.copies);
   out.Gauge("itemdb_vector_copy_entries", "Entries of these indexes.").Add(vectors.entries);
   out.Gauge("itemdb_vector_graph_entries", "Entries that are in graphs.").Add(vectors.graph_entries);
+  out.Gauge("itemdb_vector_loading_copies", "Vector indexes that are being read into memory.")
+      .Add(vectors.loading);
+  out.Gauge("itemdb_vector_loading_entries", "Entries of these that have been read.")
+      .Add(vectors.loaded_entries);
+  out.Gauge("itemdb_vector_loading_estimated_entries", "Entries that these have.")
+      .Add(vectors.entries_to_load);
   out.Gauge("itemdb_vector_copy_bytes", "Memory of these indexes, taken from the block cache.")
       .Add(vectors.bytes);
   out.Counter("itemdb_vector_copies_made_total", "Vector indexes that were read into memory.")
@@ -282,7 +368,8 @@ void AddSpace(const v1::GetStatusReply& status, Families& out) {
       .Add({{"part", "all"}}, memory.limit());
 }
 
-void AddChecks(const v1::GetStatusReply& status, Families& out) {
+void AddChecks(const storage::DatabaseFigures& figures, Families& out) {
+  const v1::GetStatusReply& status = figures.status;
   out.Gauge("itemdb_damaged_blocks", "Blocks of table files that were met and cannot be read.")
       .Add(status.damage().blocks());
   out.Gauge("itemdb_damaged_files", "Table files with such blocks.").Add(status.damage().files());
@@ -299,6 +386,14 @@ void AddChecks(const v1::GetStatusReply& status, Families& out) {
   out.Gauge("itemdb_check_last_end_timestamp_seconds", "When the last round ended; 0: none has.");
   if (checks_records) out.Add(records, Seconds(status.background_check().last_end_time_us()));
   if (checks_files) out.Add(files, Seconds(status.file_check().last_end_time_us()));
+  const Labels requested{{"check", "requested"}};
+  out.Gauge("itemdb_check_records",
+            "Records that the check under way has read, since it or its round began.");
+  if (checks_records) out.Add(records, figures.check_round.compared);
+  if (status.has_check()) out.Add(requested, status.check().done());
+  out.Gauge("itemdb_check_estimated_records", "Records that it has to read.");
+  if (checks_records) out.Add(records, figures.check_round.records);
+  if (status.has_check()) out.Add(requested, status.check().total());
   if (status.has_scheduled_backups()) {
     const v1::ScheduledBackups& backups = status.scheduled_backups();
     out.Gauge("itemdb_backup_last_verified_timestamp_seconds",
@@ -359,11 +454,13 @@ std::string MetricsPage(const ProcessFacts& facts, bool ready, storage::Database
   AddTableCalls(serving->metrics, out);
   AddServing(*serving, out);
   AddTables(figures.status, out);
+  AddTableFigures(figures.tables, out);
+  AddWatches(serving->watches.Measure(figures.status.durable_sequence()), out);
   AddWrites(figures, out);
   AddStore(figures, out);
   AddVectors(figures.vectors, out);
   AddSpace(figures.status, out);
-  AddChecks(figures.status, out);
+  AddChecks(figures, out);
   return out.Text();
 }
 

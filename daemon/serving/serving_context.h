@@ -20,6 +20,7 @@
 #include "daemon/serving/connection_guard.h"
 #include "daemon/serving/line_limit.h"
 #include "daemon/serving/open_streams.h"
+#include "daemon/serving/open_watches.h"
 #include "storage/base/mutex.h"
 #include "storage/base/status.h"
 
@@ -138,6 +139,7 @@ struct ServingContext {
   // For gRPC calls only; HTTP requests are signed instead (daemon/http/signature).
   Authorizer authorizer;
   OpenStreams streams;
+  OpenWatches watches;
   // Of gRPC connections only; HTTP ends its own.
   ConnectionGuard guard;
   const std::shared_ptr<CallMemory> memory;

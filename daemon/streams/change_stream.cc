@@ -22,6 +22,9 @@ class ChangeStream final : public ReplyStream {
     absl::StatusOr<v1::WatchRequest> judged = JudgedRequest();
     if (!judged.ok()) return End(judged.status());
     if (absl::Status allowed = call().CheckRequest(*judged); !allowed.ok()) return End(allowed);
+    // A watch without a position begins with the next change.
+    if (request_.has_after_sequence()) position_.Behind(request_.after_sequence());
+    serving().watches.Add(&position_);
     MakeNext();
   }
 
@@ -46,6 +49,8 @@ class ChangeStream final : public ReplyStream {
   }
 
   void MakeNext() override {
+    // The reply before this one was sent.
+    if (has_sent_all_) position_.UpToDate();
     database_.WatchChanges(
         request_, [this](absl::StatusOr<storage::WatchPage> page) { SendPage(std::move(page)); },
         call().cancellation());
@@ -53,6 +58,9 @@ class ChangeStream final : public ReplyStream {
 
   void SendPage(absl::StatusOr<storage::WatchPage> page) {
     if (!page.ok()) return End(page.status());
+    const uint64_t sent = request_.after_sequence();
+    has_sent_all_ = page->reply.change_sequence() >= page->reply.last_sequence();
+    if (!has_sent_all_ || !page->encoded_records.empty()) position_.Behind(sent);
     request_.set_after_sequence(page->reply.change_sequence());
     request_.set_table_storage_id(page->reply.table_storage_id());
     const bool last = page->last;
@@ -67,7 +75,12 @@ class ChangeStream final : public ReplyStream {
     Send(std::move(reply.status), last);
   }
 
+  void Release() override { serving().watches.Remove(&position_); }
+
   storage::Database& database_;
+  OpenWatches::Position position_;
+  // Whether the last reply that was made ends with the last change.
+  bool has_sent_all_ = false;
   // The request, with the position from which the next reply continues.
   v1::WatchRequest request_;
 };

@@ -3,10 +3,12 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "itemdb/v1/admin.pb.h"
+#include "itemdb/v1/tables.pb.h"
 #include "storage/base/histogram.h"
 
 namespace itemdb::storage {
@@ -40,6 +42,52 @@ struct StoreFigures {
   uint64_t oldest_snapshot_time_s = 0;
 };
 
+// Of RocksDB, since the start.
+struct StoreTotals {
+  // Blocks that were looked up in the block cache.
+  struct Lookups {
+    uint64_t hits = 0;
+    uint64_t misses = 0;
+  };
+  Lookups data_blocks;
+  Lookups index_blocks;
+  Lookups filter_blocks;
+  uint64_t compaction_read_bytes = 0;
+  uint64_t compaction_written_bytes = 0;
+  uint64_t flushed_bytes = 0;
+  // How long writes were held back until compactions had caught up, in microseconds.
+  uint64_t stall_us = 0;
+};
+
+// Of one table.
+struct TableFigures {
+  // Capacity units that requests have used since the start (SEM-061 to SEM-065).
+  struct Units {
+    double read = 0;
+    double write = 0;
+  };
+  struct Index {
+    std::string name;
+    Units used;
+    // Of an index that is being created.
+    std::optional<v1::IndexBuild> build;
+  };
+  std::string name;
+  // Of the table without its indexes.
+  Units used;
+  // The time-to-live index only while it is being created.
+  std::vector<Index> indexes;
+  // Items deleted since the start because their time was over; nullopt: the table has no time to live.
+  std::optional<int64_t> expired_items;
+};
+
+// The round under way of the background check.
+struct CheckRoundFigures {
+  // Records of tables and indexes that it has compared, and how many there are.
+  int64_t compared = 0;
+  int64_t records = 0;
+};
+
 // Of vector indexes.
 struct VectorFigures {
   // Copies in memory, their entries and bytes, now.
@@ -48,6 +96,10 @@ struct VectorFigures {
   int64_t bytes = 0;
   // Entries that are in graphs.
   int64_t graph_entries = 0;
+  // Copies that are being made, and their entries so far and in the end.
+  int64_t loading = 0;
+  int64_t loaded_entries = 0;
+  int64_t entries_to_load = 0;
   // Since the start: copies made, and searches that read the store because the index did not fit into memory.
   int64_t copies_made = 0;
   int64_t searches_of_store = 0;
@@ -58,6 +110,9 @@ struct DatabaseFigures {
   v1::GetStatusReply status;
   CommitFigures commits;
   StoreFigures store;
+  StoreTotals store_totals;
+  std::vector<TableFigures> tables;
+  CheckRoundFigures check_round;
   VectorFigures vectors;
   // False while the store is opened again after a write that failed: tables and store are missing.
   bool has_store = false;

@@ -49,6 +49,26 @@ void AddConsumedCapacity(const v1::ConsumedCapacity& more, v1::ConsumedCapacity*
   }
 }
 
+void CapacityMeter::AddRead(const Table& table, double units) {
+  table.used->AddRead(units);
+  AddTable(table, units);
+}
+
+void CapacityMeter::AddWrite(const Table& table, double units) {
+  table.used->AddWrite(units);
+  AddTable(table, units);
+}
+
+void CapacityMeter::AddIndexRead(const Table& table, const Index& index, double units) {
+  index.used->AddRead(units);
+  AddIndex(table, index, units);
+}
+
+void CapacityMeter::AddIndexWrite(const Table& table, const Index& index, double units) {
+  index.used->AddWrite(units);
+  AddIndex(table, index, units);
+}
+
 void CapacityMeter::AddTable(const Table& table, double units) {
   if (wanted()) tables_[table.name].table += units;
 }

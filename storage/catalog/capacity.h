@@ -25,7 +25,8 @@ absl::Status CheckReturnConsumedCapacity(v1::ReturnConsumedCapacity wanted);
 // Adds `more` to `*sum`, both of one table.
 void AddConsumedCapacity(const v1::ConsumedCapacity& more, v1::ConsumedCapacity* sum);
 
-// Adds up the consumed capacity of one request. Does nothing unless the request asks for it.
+// Adds up the consumed capacity of one request, if the request asks for it. Counts it for the table and its
+// indexes (Table::used) in any case.
 class CapacityMeter {
  public:
   explicit CapacityMeter(v1::ReturnConsumedCapacity wanted = v1::RETURN_CONSUMED_CAPACITY_NONE)
@@ -34,8 +35,10 @@ class CapacityMeter {
   bool wanted() const {
     return wanted_ == v1::RETURN_CONSUMED_CAPACITY_TOTAL || wanted_ == v1::RETURN_CONSUMED_CAPACITY_INDEXES;
   }
-  void AddTable(const Table& table, double units);
-  void AddIndex(const Table& table, const Index& index, double units);
+  void AddRead(const Table& table, double units);
+  void AddWrite(const Table& table, double units);
+  void AddIndexRead(const Table& table, const Index& index, double units);
+  void AddIndexWrite(const Table& table, const Index& index, double units);
   // Bytes written into a vector index, as VectorBytes returns them. They are no capacity units.
   void AddVectorIndex(const Table& table, const Index& index, size_t bytes);
 
@@ -53,6 +56,9 @@ class CapacityMeter {
   }
 
  private:
+  void AddTable(const Table& table, double units);
+  void AddIndex(const Table& table, const Index& index, double units);
+
   struct Use {
     double table = 0;
     std::map<std::string, double> global_indexes;

@@ -163,6 +163,16 @@ Table MakeTable(v1::TableDescription definition) {
   return table;
 }
 
+void ShareUsedUnits(const Table& before, Table* table) {
+  table->used = before.used;
+  for (Index& index : table->indexes) {
+    // An index that is built again has another storage id.
+    for (const Index& old_index : before.indexes) {
+      if (old_index.name == index.name) index.used = old_index.used;
+    }
+  }
+}
+
 absl::StatusOr<std::string> EncodeKeyOfAnySize(const Table& table, ItemView item) {
   std::string key;
   for (const auto* part : {&table.partition, &table.sort}) {

@@ -12,6 +12,7 @@
 
 #include "itemdb/v1/tables.pb.h"
 #include "storage/base/status.h"
+#include "storage/catalog/used_units.h"
 #include "storage/keys/key_range.h"
 #include "storage/patterns/table_patterns.h"
 #include "storage/values/value_view.h"
@@ -60,6 +61,8 @@ struct Index {
   v1::ProjectionType projection = v1::PROJECTION_TYPE_UNSPECIFIED;
   // Sorted names of the attributes that entries carry. Empty when `projection` is ALL.
   std::vector<std::string> projected;
+  // As of the table.
+  std::shared_ptr<UsedUnits> used = std::make_shared<UsedUnits>();
 
   // Whether an entry is the item as it is.
   bool HoldsWholeItems() const { return projection == v1::PROJECTION_TYPE_ALL && !vector.has_value(); }
@@ -84,6 +87,8 @@ struct Table {
   bool has_local_indexes = false;
   // The table's access patterns. All its descriptors share them until an index is deleted.
   std::shared_ptr<TablePatterns> patterns;
+  // What requests have used of the table without its indexes. All its descriptors share it.
+  std::shared_ptr<UsedUnits> used = std::make_shared<UsedUnits>();
 
   // Null when there is no such index. FindIndex does not find the time-to-live index.
   const Index* FindIndex(std::string_view index_name) const;
@@ -96,6 +101,8 @@ struct Table {
 
 // Returns the descriptor of a stored definition. `patterns` is null. A CREATING index is kBackfilling.
 Table MakeTable(v1::TableDescription definition);
+// Makes `table`, a new descriptor of the table `before`, count what requests use where `before` does.
+void ShareUsedUnits(const Table& before, Table* table);
 
 // Returns the checked definition of a new table with all defaults (SEM-008, SEM-009, SEM-067, SEM-068,
 // SEM-073, SEM-077 to SEM-079, SEM-091, SEM-093). The caller sets storage ids, table id and creation time.

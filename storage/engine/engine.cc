@@ -54,6 +54,7 @@ Engine::Engine(DatabaseOptions options, std::unique_ptr<Environment> environment
       time_of_day_(MakeTimeOfDay(options_)),
       disk_space_(env(), options_.data_directory, options_.free_space_floor_bytes, options_.log),
       damage_(std::make_shared<DamageRegister>()),
+      store_counters_(std::make_shared<StoreCounters>()),
       lock_(std::move(lock)),
       pinned_snapshots_(options_.max_pinned_snapshot_age) {
   catalog_copy_ = std::make_unique<CatalogCopy>(env(), options_.data_directory);
@@ -66,6 +67,7 @@ StoreOptions Engine::MakeStoreOptions() {
   store.block_cache_bytes = options_.block_cache_bytes;
   store.memtable_bytes = options_.memtable_bytes;
   store.damage = damage_;
+  store.counters = store_counters_;
   store.compaction_pause = options_.compaction_pause;
   store.sync_closed_logs = !options_.durable;
   if (CommitArchive* const archive = this->archive(); archive != nullptr) {
@@ -226,10 +228,11 @@ void Engine::TellArchive(const Store& store, uint64_t change, int64_t commit_tim
 
 std::shared_ptr<const Catalog> Engine::MakeCatalog(const std::vector<std::shared_ptr<Table>>& recovered) {
   for (const auto& table : recovered) {
-    auto kept = kept_patterns_.find(table->storage_id);
-    table->patterns = kept != kept_patterns_.end() ? std::move(kept->second) : NewPatterns();
+    const auto kept = kept_tables_.find(table->storage_id);
+    table->patterns = kept != kept_tables_.end() ? kept->second->patterns : NewPatterns();
+    if (kept != kept_tables_.end()) ShareUsedUnits(*kept->second, table.get());
   }
-  kept_patterns_.clear();
+  kept_tables_.clear();
   return std::make_shared<const Catalog>(
       std::vector<std::shared_ptr<const Table>>(recovered.begin(), recovered.end()));
 }
@@ -581,7 +584,7 @@ void Engine::Reopen() {
   }
   waits_for_disk_ = false;
   if (auto view = View(); view.ok()) {
-    for (const auto& table : (*view)->catalog()) kept_patterns_.emplace(table->storage_id, table->patterns);
+    for (const auto& table : (*view)->catalog()) kept_tables_.emplace(table->storage_id, table);
   }
   pipeline_->Stop(MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
                             "the database is reopening after a failed write; nothing was written", 100));

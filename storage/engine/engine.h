@@ -41,6 +41,7 @@
 #include "storage/engine/recovery.h"
 #include "storage/engine/synced_sequence.h"
 #include "storage/engine/trim_horizon.h"
+#include "storage/store/store_counters.h"
 
 namespace itemdb::storage {
 
@@ -150,6 +151,7 @@ class Engine {
   CheckProgress& check_progress() { return check_progress_; }
   const CheckProgress& check_progress() const { return check_progress_; }
 
+  StoreTotals store_totals() const { return store_counters_->Totals(); }
   uint64_t durable_sequence() const { return pipeline_->durable_sequence(); }
   PipelineStatistics pipeline_statistics() const { return pipeline_->statistics(); }
   // The size statistics of all tables and indexes, in memory. Thread-safe.
@@ -208,6 +210,7 @@ class Engine {
   const std::shared_ptr<TimeOfDay> time_of_day_;
   DiskSpace disk_space_;
   const std::shared_ptr<DamageRegister> damage_;
+  const std::shared_ptr<StoreCounters> store_counters_;
   const std::unique_ptr<DirectoryLock> lock_;
   // Outlives the pipeline, which notifies it.
   std::unique_ptr<ChangeWaiters> change_waiters_;
@@ -241,8 +244,8 @@ class Engine {
   bool waits_for_disk_ = false;
   std::unique_ptr<CatalogCopy> catalog_copy_;
   std::chrono::steady_clock::time_point next_catalog_copy_;
-  // By storage id: the access patterns of the tables while the store is reopened; otherwise empty.
-  std::map<uint64_t, std::shared_ptr<TablePatterns>> kept_patterns_;
+  // By storage id: the tables while the store is reopened, for what is counted of them; otherwise empty.
+  std::map<uint64_t, std::shared_ptr<const Table>> kept_tables_;
 
   // Whether write_refusal_ is not OK.
   std::atomic<bool> refuses_writes_ = false;

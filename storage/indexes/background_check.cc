@@ -134,10 +134,12 @@ std::optional<int64_t> BackgroundCheck::CompareSome(int64_t limit) {
   } else {
     place_ = std::move(behind);
   }
+  compared_.fetch_add(compared.value_or(0), std::memory_order_relaxed);
   return compared.value_or(0);
 }
 
 void BackgroundCheck::EndRound() {
+  compared_ = 0;
   MutexLock lock(mutex_);
   figures_.set_rounds(figures_.rounds() + 1);
   figures_.set_last_end_time_us(NowMicros());

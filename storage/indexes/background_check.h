@@ -1,6 +1,7 @@
 // The background check: runs slowly and without end while the database is used.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -30,6 +31,8 @@ class BackgroundCheck {
 
   // Adds the progress and the findings of the last round to `*reply`; nothing at a rate of 0.
   void Describe(v1::GetStatusReply* reply) const;
+  // Records that the round under way has compared; after a round 0 until the next one begins.
+  int64_t compared() const { return compared_.load(std::memory_order_relaxed); }
 
  private:
   // The position of the round: the next record to compare.
@@ -58,6 +61,7 @@ class BackgroundCheck {
   v1::CheckDatabaseReply found_;
   std::string error_;
 
+  std::atomic<int64_t> compared_ = 0;
   mutable Mutex mutex_;
   v1::BackgroundCheck figures_ ABSL_GUARDED_BY(mutex_);
   BackgroundThread thread_;

@@ -35,7 +35,7 @@ absl::StatusOr<PreparedGet> Prepare(Engine& engine, const wire::GetItemRequest& 
 
 wire::GetItemReply MakeReply(PreparedGet& get, Lookup lookup) {
   wire::GetItemReply reply;
-  get.capacity.AddTable(*get.table, ReadUnits(lookup.item_size, get.consistent_read));
+  get.capacity.AddRead(*get.table, ReadUnits(lookup.item_size, get.consistent_read));
   get.capacity.MoveInto(&reply);
   reply.set_change_sequence(get.view->change_sequence());
   if (!lookup.item.has_value()) return reply;

@@ -288,6 +288,7 @@ Decision Decide(PreparedAction& action, CommitGroup& group) {
   if (!old_item.ok()) return Failed(old_item.status());
   Decision decision;
   decision.old_item = *old_item;
+  if (decision.old_item.has_value()) decision.old_size = ItemSizeBytes(ItemView(*decision.old_item));
   if (action.condition.has_value() &&
       !action.condition->Evaluate(ItemView(decision.old_item.value_or(std::string_view())))) {
     decision.outcome = Decision::Outcome::kConditionFailed;
@@ -309,6 +310,7 @@ Decision Decide(PreparedAction& action, CommitGroup& group) {
   auto new_item = NewItem(action, decision.old_item);
   if (!new_item.ok()) return Failed(new_item.status());
   decision.new_item = *std::move(new_item);
+  if (decision.new_item.has_value()) decision.new_size = ItemSizeBytes(ItemView(*decision.new_item));
   // Canonical items that are equal have equal bytes. A write that changes nothing has no record (SEM-102).
   decision.changed = decision.old_item != decision.new_item;
   if (decision.changed) {
@@ -322,8 +324,8 @@ Decision Decide(PreparedAction& action, CommitGroup& group) {
 void Append(const PreparedAction& action, const Decision& decision, uint64_t commit_first,
             uint64_t commit_last, CommitGroup& group) {
   const Table& table = *action.table;
-  int64_t old_size = decision.old_item.has_value() ? ItemSizeBytes(ItemView(*decision.old_item)) : 0;
-  int64_t new_size = decision.new_item.has_value() ? ItemSizeBytes(ItemView(*decision.new_item)) : 0;
+  const auto old_size = static_cast<int64_t>(decision.old_size);
+  const auto new_size = static_cast<int64_t>(decision.new_size);
   ItemChange change;
   change.change_sequence = group.next_sequence();
   change.commit_time_us = group.commit_time_us();
@@ -366,9 +368,8 @@ void Append(const PreparedAction& action, const Decision& decision, uint64_t com
 
 void AddConsumedCapacity(const PreparedAction& action, const Decision& decision, bool transactional,
                          CapacityMeter* capacity) {
-  size_t old_size = decision.old_item.has_value() ? ItemSizeBytes(ItemView(*decision.old_item)) : 0;
-  size_t new_size = decision.new_item.has_value() ? ItemSizeBytes(ItemView(*decision.new_item)) : 0;
-  capacity->AddTable(*action.table, WriteUnits(std::max(old_size, new_size)) * (transactional ? 2 : 1));
+  capacity->AddWrite(*action.table,
+                     WriteUnits(std::max(decision.old_size, decision.new_size)) * (transactional ? 2 : 1));
   for (const Decision::EntryChange& entry : decision.entry_changes) {
     if (entry.index->time_to_live) continue;  // Writes of this index cost no capacity (SEM-110).
     size_t old_entry = entry.old_entry.has_value() ? entry.old_entry->item_size : 0;
@@ -383,7 +384,7 @@ void AddConsumedCapacity(const PreparedAction& action, const Decision& decision,
     }
     double units =
         moved ? WriteUnits(old_entry) + WriteUnits(new_entry) : WriteUnits(std::max(old_entry, new_entry));
-    capacity->AddIndex(*action.table, *entry.index, units);
+    capacity->AddIndexWrite(*action.table, *entry.index, units);
   }
 }
 

@@ -94,6 +94,9 @@ struct Decision {
   std::optional<std::string_view> old_item;
   // The item after the action; nothing if it is removed or stays missing. The commit group borrows it.
   std::optional<std::string> new_item;
+  // The sizes of these items (SEM-002); 0 if there is none.
+  size_t old_size = 0;
+  size_t new_size = 0;
   // Whether old and new differ.
   bool changed = false;
 

@@ -145,8 +145,7 @@ void WriteUnit::RecordResults() {
         actions_[i].return_item_on_condition_failure && decision.old_item.has_value()) {
       result.item.emplace(*decision.old_item);
     }
-    if (result_.capacity.wanted())
-      AddConsumedCapacity(actions_[i], decision, mode_ == Mode::kTransaction, &result_.capacity);
+    AddConsumedCapacity(actions_[i], decision, mode_ == Mode::kTransaction, &result_.capacity);
   }
 }
 
@@ -161,10 +160,7 @@ bool WriteUnit::RepeatEarlierResult(CommitGroup& group) {
   } else {
     result_.results.resize(actions_.size());
     // The first request was charged for its writes; a repeated request is charged for a read.
-    if (result_.capacity.wanted()) {
-      for (const PreparedAction& action : actions_)
-        result_.capacity.AddTable(*action.table, ReadUnits(0, true));
-    }
+    for (const PreparedAction& action : actions_) result_.capacity.AddRead(*action.table, ReadUnits(0, true));
     MeasureCollections(group);
     // Only single writes return attributes.
     result_.results[0].item = std::move((*applied)->attributes);

@@ -61,8 +61,8 @@ class PageReader {
     result_.reply.set_scanned_count(scanned_);
     // An index read is charged to the index, items fetched from the table to the table (SEM-065).
     double units = ReadUnits(bytes_, page_.consistent_read);
-    page_.capacity.AddTable(*page_.table, page_.index == nullptr ? units : fetched_units_);
-    if (page_.index != nullptr) page_.capacity.AddIndex(*page_.table, *page_.index, units);
+    page_.capacity.AddRead(*page_.table, page_.index == nullptr ? units : fetched_units_);
+    if (page_.index != nullptr) page_.capacity.AddIndexRead(*page_.table, *page_.index, units);
     page_.capacity.MoveInto(&result_.reply);
     if (page_.plan.has_value()) {
       page_.plan->set_bytes_read(static_cast<int64_t>(bytes_));

@@ -245,6 +245,7 @@ std::string EncodeTableChange(v1::ChangeKind kind, const v1::TableDescription& d
 std::shared_ptr<Table> WithDefinition(const Table& old_table, v1::TableDescription definition) {
   auto table = std::make_shared<Table>(MakeTable(std::move(definition)));
   table->patterns = old_table.patterns;
+  ShareUsedUnits(old_table, table.get());
   for (const Index& old_index : old_table.indexes) {
     if (table->FindIndexByStorageId(old_index.storage_id) == nullptr)
       table->patterns = table->patterns->Without(old_index.storage_id);

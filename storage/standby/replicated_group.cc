@@ -149,8 +149,9 @@ class AppendRecords : public rocksdb::WriteBatch::Handler {
       if (!definition.has_value()) return rocksdb::Status::Corruption("a table definition");
       auto table = std::make_shared<Table>(MakeTable(*std::move(definition)));
       const auto before = group_.catalog()->FindByName(table->name);
-      table->patterns = before != nullptr && before->storage_id == table->storage_id ? before->patterns
-                                                                                     : engine_.NewPatterns();
+      const bool is_known = before != nullptr && before->storage_id == table->storage_id;
+      table->patterns = is_known ? before->patterns : engine_.NewPatterns();
+      if (is_known) ShareUsedUnits(*before, table.get());
       group_.SetCatalog(group_.catalog()->With(std::move(table)));
     }
     group_.PutReplicated(store_.catalog(), key, record);

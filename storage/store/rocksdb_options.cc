@@ -13,6 +13,7 @@
 #include "spdlog/spdlog.h"
 #include "storage/keys/key_codec.h"
 #include "storage/keys/storage_id.h"
+#include "storage/store/store_counters.h"
 
 namespace itemdb::storage {
 namespace {
@@ -167,6 +168,7 @@ rocksdb::Options RocksDBOptions(const StoreOptions& options, const std::shared_p
   base.create_missing_column_families = !options.for_recovery;
   base.info_log = logger;
   base.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
+  base.statistics = options.counters;
   base.stats_dump_period_sec = 0;
   base.stats_persist_period_sec = 0;
 

@@ -33,6 +33,7 @@ namespace itemdb::storage {
 
 class FailedJobs;
 class LoggedChanges;
+class StoreCounters;
 
 // A table file that rocksdb::SstFileWriter has written.
 struct SortedFile {
@@ -51,6 +52,8 @@ struct StoreOptions {
   size_t memtable_bytes = 0;
   // Gets the damage that reads and compactions meet. Null: nobody does.
   std::shared_ptr<DamageRegister> damage;
+  // Counts what the store does. Null: nothing is counted.
+  std::shared_ptr<StoreCounters> counters;
   // How long the compaction of a family pauses after it met damage, for the first time.
   std::chrono::milliseconds compaction_pause = std::chrono::minutes(1);
   // How much of a damaged write-ahead log is accepted.

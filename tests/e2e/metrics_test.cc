@@ -3,12 +3,16 @@
 #include <signal.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <thread>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "tests/e2e/e2e_fixture.h"
 #include "tests/http/raw_http_client.h"
 #include "tests/support/await.h"
@@ -20,12 +24,20 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::Optional;
 using ::testing::StartsWith;
 
 constexpr char kScraperSecret[] = "a secret of sufficient length";
 constexpr char kMakeBirds[] = R"({"TableName": "Birds", "BillingMode": "PAY_PER_REQUEST",
   "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
   "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}]})";
+
+constexpr char kMakeIndexedBirds[] = R"({"TableName": "Birds", "BillingMode": "PAY_PER_REQUEST",
+  "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+  "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"},
+                           {"AttributeName": "kind", "AttributeType": "S"}],
+  "GlobalSecondaryIndexes": [{"IndexName": "ByKind", "Projection": {"ProjectionType": "ALL"},
+    "KeySchema": [{"AttributeName": "kind", "KeyType": "HASH"}]}]})";
 
 class MetricsTest : public E2eTest {
  protected:
@@ -64,6 +76,20 @@ class MetricsTest : public E2eTest {
     http::RawHttpClient client(daemon_.http_endpoint());
     EXPECT_TRUE(client.Send(http::PostRequest(operation, body)));
     return client.ReadReply().value_or(http::RawReply()).status;
+  }
+
+  // Puts the birds "0", "1" and so on.
+  void PutBirds(int birds) const {
+    constexpr int kAtOnce = 25;
+    for (int first = 0; first < birds; first += kAtOnce) {
+      std::vector<std::string> puts;
+      for (int i = first; i < std::min(first + kAtOnce, birds); ++i)
+        puts.push_back(absl::StrCat(R"({"PutRequest": {"Item": {"id": {"S": ")", i,
+                                    R"("}, "kind": {"S": "raptor"}, "n": {"N": "1"}}}})"));
+      ASSERT_EQ(Post("BatchWriteItem",
+                     absl::StrCat(R"({"RequestItems": {"Birds": [)", absl::StrJoin(puts, ","), "]}}")),
+                200);
+    }
   }
 
   // Prometheus' own checker; ./dev test installs it.
@@ -121,6 +147,212 @@ TEST_F(MetricsTest, CountRequestsFailuresItemsAndBytes) {
   series = Scrape();
   for (const auto& [name, value] : series) EXPECT_THAT(name, Not(HasSubstr("Birds")));
   EXPECT_EQ(series["itemdb_request_duration_seconds_count" + Of("PutItem") + "}"], 4);
+}
+
+TEST_F(MetricsTest, CountConsumedUnitsOfTablesAndIndexes) {
+  Start();
+  ASSERT_EQ(Post("CreateTable", kMakeIndexedBirds), 200);
+  const auto post = [this](const std::string& operation, const std::string& members) {
+    return Post(operation, absl::StrCat("{\"TableName\": \"Birds\", ", members, "}"));
+  };
+  // Whether or not a request asks for its capacity.
+  ASSERT_EQ(post("PutItem", R"("Item": {"id": {"S": "owl"}, "kind": {"S": "raptor"}})"), 200);
+  ASSERT_EQ(post("UpdateItem", R"("Key": {"id": {"S": "owl"}}, "UpdateExpression": "SET n = :n",
+      "ExpressionAttributeValues": {":n": {"N": "1"}}, "ReturnConsumedCapacity": "TOTAL")"),
+            200);
+  // 2,007 bytes, in no index.
+  const std::string long_text(2'000, 'x');
+  ASSERT_EQ(post("PutItem", R"("Item": {"id": {"S": "wren"}, "x": {"S": ")" + long_text + "\"}}"), 200);
+  ASSERT_EQ(
+      post("PutItem", R"x("Item": {"id": {"S": "owl"}}, "ConditionExpression": "attribute_not_exists(id)")x"),
+      400);
+  ASSERT_EQ(Post("TransactWriteItems", R"({"TransactItems": [{"Delete": {"TableName": "Birds",
+      "Key": {"id": {"S": "owl"}}}}]})"),
+            200);
+  std::map<std::string, double> series = Scrape();
+  EXPECT_EQ(series["itemdb_table_consumed_write_units_total{table=\"Birds\"}"], 1 + 1 + 2 + 1 + 2);
+  EXPECT_EQ(series["itemdb_index_consumed_write_units_total{table=\"Birds\",index=\"ByKind\"}"], 3);
+  EXPECT_EQ(series.count("itemdb_table_consumed_read_units_total{table=\"Birds\"}"), 0);
+
+  const std::string key = R"("Key": {"id": {"S": "wren"}})";
+  ASSERT_EQ(post("GetItem", key), 200);
+  ASSERT_EQ(post("GetItem", key + R"(, "ConsistentRead": true)"), 200);
+  ASSERT_EQ(post("Query", R"("IndexName": "ByKind", "KeyConditionExpression": "kind = :k",
+      "ExpressionAttributeValues": {":k": {"S": "raptor"}})"),
+            200);
+  ASSERT_EQ(Post("BatchGetItem", R"({"RequestItems": {"Birds": {"Keys": [{"id": {"S": "wren"}},
+      {"id": {"S": "owl"}}]}}})"),
+            200);
+  ASSERT_EQ(post("Scan", R"("ReturnConsumedCapacity": "INDEXES")"), 200);
+  // A new descriptor of the table goes on counting.
+  ASSERT_EQ(post("UpdateTable", R"("GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "ByKind"}}])"),
+            200);
+  ASSERT_EQ(Post("ExecuteStatement", R"({"Statement": "SELECT * FROM Birds WHERE id = 'wren'"})"), 200);
+  series = Scrape();
+  EXPECT_EQ(series["itemdb_table_consumed_read_units_total{table=\"Birds\"}"], 0.5 + 1 + 1 + 0.5 + 0.5);
+  EXPECT_EQ(series["itemdb_table_consumed_write_units_total{table=\"Birds\"}"], 7);
+  for (const auto& [name, value] : series) EXPECT_THAT(name, Not(HasSubstr("ByKind")));
+}
+
+TEST_F(MetricsTest, CountConsumedUnitsOfIndexReads) {
+  Start();
+  ASSERT_EQ(Post("CreateTable", kMakeIndexedBirds), 200);
+  ASSERT_EQ(Post("Scan", R"({"TableName": "Birds", "IndexName": "ByKind"})"), 200);
+  std::map<std::string, double> series = Scrape();
+  EXPECT_EQ(series["itemdb_index_consumed_read_units_total{table=\"Birds\",index=\"ByKind\"}"], 0.5);
+  EXPECT_EQ(series.count("itemdb_table_consumed_read_units_total{table=\"Birds\"}"), 0);
+}
+
+TEST_F(MetricsTest, CountItemsWhoseTimeIsOver) {
+  Start();
+  ASSERT_EQ(Post("CreateTable", kMakeBirds), 200);
+  const std::string expired = R"(itemdb_table_expired_items_total{table="Birds"})";
+  EXPECT_EQ(Scrape().count(expired), 0) << "the table has no time to live";
+  for (const char* id : {"owl", "kite"}) {
+    ASSERT_EQ(Post("PutItem", absl::StrCat(R"({"TableName": "Birds", "Item": {"id": {"S": ")", id,
+                                           R"("}, "until": {"N": ")", time(nullptr) - 60, "\"}}}")),
+              200);
+  }
+  ASSERT_EQ(Post("PutItem", R"({"TableName": "Birds", "Item": {"id": {"S": "wren"}}})"), 200);
+  ASSERT_EQ(Post("UpdateTimeToLive", R"({"TableName": "Birds", "TimeToLiveSpecification":
+      {"Enabled": true, "AttributeName": "until"}})"),
+            200);
+  EXPECT_TRUE(testing::Await([&] { return Scrape()[expired] == 2; }));
+  std::map<std::string, double> series = Scrape();
+  EXPECT_EQ(series["itemdb_table_items{table=\"Birds\"}"], 1);
+  EXPECT_EQ(series["itemdb_table_consumed_write_units_total{table=\"Birds\"}"], 3) << "they cost nothing";
+}
+
+TEST_F(MetricsTest, ShowHowFarBuildsAndChecksAre) {
+  Start();
+  ASSERT_EQ(Post("CreateTable", kMakeBirds), 200);
+  constexpr int kBirds = 10'000;
+  PutBirds(kBirds);
+  ASSERT_EQ(daemon_.Terminate(), 0);
+  // So slow that the first round does not end.
+  Start({"--background-check-rate", "100"});
+  EXPECT_TRUE(testing::Await([&] { return Scrape()["itemdb_check_records{check=\"records\"}"] > 0; }));
+  EXPECT_EQ(Scrape()["itemdb_check_estimated_records{check=\"records\"}"], kBirds);
+
+  // A check or a build may end between two scrapes; then there is another one.
+  const auto see = [this](const std::string& prefix, const std::function<void()>& act) {
+    std::optional<double> seen;
+    for (int i = 0; i < 100 && !seen.has_value(); ++i) {
+      std::atomic<bool> ends = false;
+      std::thread acting([&] {
+        act();
+        ends = true;
+      });
+      while (!ends && !seen.has_value()) {
+        for (const auto& [name, value] : Scrape()) {
+          if (name.starts_with(prefix) && value > 0) seen = value;
+        }
+      }
+      acting.join();
+    }
+    return seen;
+  };
+  EXPECT_THAT(see("itemdb_check_estimated_records{check=\"requested\"}",
+                  [this] { EXPECT_EQ(Itemctl({"check"}).exit_code, 0); }),
+              Optional(kBirds));
+  const auto build = [this] {
+    EXPECT_EQ(Post("UpdateTable", R"({"TableName": "Birds",
+        "AttributeDefinitions": [{"AttributeName": "kind", "AttributeType": "S"}],
+        "GlobalSecondaryIndexUpdates": [{"Create": {"IndexName": "ByKind",
+          "KeySchema": [{"AttributeName": "kind", "KeyType": "HASH"}],
+          "Projection": {"ProjectionType": "ALL"}}}]})"),
+              200);
+    Client client = OpenClient();
+    EXPECT_TRUE(testing::Await([&] {
+      const auto table = client.DescribeTable("Birds");
+      return table.ok() && table->table.table_status == TableStatus::kActive;
+    }));
+    EXPECT_EQ(Post("UpdateTable", R"({"TableName": "Birds",
+        "GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "ByKind"}}]})"),
+              200);
+  };
+  EXPECT_THAT(see("itemdb_index_build_estimated_records{table=\"Birds\",index=\"ByKind\",phase=\"", build),
+              Optional(kBirds));
+  for (const auto& [name, value] : Scrape()) EXPECT_THAT(name, Not(HasSubstr("index_build")));
+}
+
+TEST_F(MetricsTest, ShowTheSlowestWatch) {
+  Start();
+  ASSERT_EQ(Post("CreateTable",
+                 R"({"TableName": "Birds", "BillingMode": "PAY_PER_REQUEST",
+  "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+  "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
+  "StreamSpecification": {"StreamEnabled": true, "StreamViewType": "NEW_IMAGE"}})"),
+            200);
+  std::map<std::string, double> series = Scrape();
+  EXPECT_EQ(series["itemdb_open_watches"], 0);
+  EXPECT_EQ(series["itemdb_watch_lag_changes"], 0);
+  constexpr int kChanges = 100;
+  {
+    ChangeRange changes = OpenClient().Watch({.after_sequence = ChangeSequence()});
+    const std::string text(300'000, 'x');
+    const auto put = [&](int i) {
+      EXPECT_EQ(Post("PutItem", absl::StrCat(R"({"TableName": "Birds", "Item": {"id": {"S": ")", i,
+                                             R"("}, "x": {"S": ")", text, "\"}}}")),
+                200);
+    };
+    put(0);
+    // The watch begins, and is not read any more.
+    const auto first = changes.Next();
+    ASSERT_TRUE(first.ok() && first->has_value()) << first.status();
+    for (int i = 1; i < kChanges; ++i) put(i);
+    EXPECT_TRUE(testing::Await([&] { return Scrape()["itemdb_watch_lag_seconds"] > 1; }));
+    series = Scrape();
+    EXPECT_EQ(series["itemdb_open_watches"], 1);
+    EXPECT_GT(series["itemdb_watch_lag_changes"], kChanges / 10);
+    EXPECT_LT(series["itemdb_watch_lag_changes"], kChanges);
+    // It catches up when it is read.
+    for (int i = 1; i < kChanges; ++i) {
+      const auto next = changes.Next();
+      ASSERT_TRUE(next.ok() && next->has_value()) << next.status();
+    }
+    EXPECT_TRUE(testing::Await([&] { return Scrape()["itemdb_watch_lag_changes"] == 0; }));
+    series = Scrape();
+    EXPECT_EQ(series["itemdb_watch_lag_seconds"], 0);
+    EXPECT_EQ(series["itemdb_open_watches"], 1);
+  }
+  EXPECT_TRUE(testing::Await([&] { return Scrape()["itemdb_open_watches"] == 0; }));
+}
+
+TEST_F(MetricsTest, CountWhatTheStoreReadsAndWrites) {
+  Start();
+  ASSERT_EQ(Post("CreateTable", kMakeBirds), 200);
+  PutBirds(200);
+  ASSERT_EQ(daemon_.Terminate(), 0);
+  Start({"--memory", absl::StrCat(kSmallMemoryMib, "MiB")});
+  std::map<std::string, double> series = Scrape();
+  const std::string misses = "itemdb_store_block_cache_misses_total{block=\"data\"}";
+  const std::string hits = "itemdb_store_block_cache_hits_total{block=\"data\"}";
+  const double misses_before = series[misses];
+  const std::string get = R"({"TableName": "Birds", "Key": {"id": {"S": "7"}}})";
+  ASSERT_EQ(Post("GetItem", get), 200);
+  series = Scrape();
+  EXPECT_GT(series[misses], misses_before);
+  const double hits_before = series[hits];
+  for (int i = 0; i < 10; ++i) ASSERT_EQ(Post("GetItem", get), 200);
+  series = Scrape();
+  EXPECT_GE(series[hits], hits_before + 10);
+  EXPECT_EQ(series.count("itemdb_store_write_stall_seconds_total"), 1);
+
+  // More changes than memory has room for, until files are merged.
+  const auto has_compacted = [&] {
+    series = Scrape();
+    return series["itemdb_store_compaction_bytes_total{direction=\"read\"}"] > 1'000'000;
+  };
+  for (int i = 0; i < 2'000 && !has_compacted(); ++i) {
+    ASSERT_EQ(Post("PutItem", absl::StrCat(R"({"TableName": "Birds", "Item": {"id": {"S": ")", i % 10,
+                                           R"("}, "x": {"S": ")",
+                                           std::string(300'000, static_cast<char>('a' + i % 26)), "\"}}}")),
+              200);
+  }
+  EXPECT_TRUE(has_compacted());
+  EXPECT_GT(series["itemdb_store_compaction_bytes_total{direction=\"written\"}"], 1'000);
+  EXPECT_GT(series["itemdb_store_flush_bytes_total"], 1'000'000);
 }
 
 TEST_F(MetricsTest, CountPagesOfStreams) {

@@ -114,7 +114,6 @@ struct VectorCopies::Copy {
   std::atomic<bool> is_dropped = false;
   std::atomic<size_t> entries = 0;
   std::atomic<size_t> graph_entries = 0;
-<<<<<<< HEAD
 
   // Only compared.
   const Known* const known;
@@ -144,12 +143,6 @@ struct VectorCopies::Known {
   uint64_t last_use = 0;
   // Not in known_ any more.
   std::atomic<bool> is_dropped = false;
-=======
-  // While the copy is being made: its entries so far, and in the end; otherwise 0.
-  std::atomic<int64_t> loaded_entries = 0;
-  std::atomic<int64_t> entries_to_load = 0;
-  std::atomic<uint64_t> last_use = 0;
->>>>>>> metrics
 };
 
 class VectorCopies::Reading {
@@ -331,27 +324,11 @@ absl::StatusOr<VectorCopies::Fit> VectorCopies::CatchUp(Copy& copy, const ReadVi
     ITEMDB_ASSIGN_OR_RETURN(const Fit fit, Count(copy, copy.vectors.bytes(), check));
     if (fit != Fit::kFits) return fit;
   }
-<<<<<<< HEAD
   copy.sequence = view.change_sequence();
   copy.applied = std::max(copy.applied, copy.sequence);
   copy.entries = copy.vectors.size();
   return Compact(copy, check);
 }
-=======
-  loaded.copy.reset();
-  loaded.reservation.reset();
-  loaded.bytes = 0;
-  loaded.entries = 0;
-  loaded.graph_entries = 0;
-  ITEMDB_ASSIGN_OR_RETURN(const SizeStatistics statistics, ReadStatistics(view, index.storage_id));
-  const size_t expected = static_cast<size_t>(std::max<int64_t>(statistics.items, 0)) *
-                          (dimensions * sizeof(float) + filters * sizeof(uint64_t) + kEntryBytes);
-  if (!MakeRoom(index.storage_id, expected)) return absl::OkStatus();
-  const CacheReservation reserved(view.store(), expected);
-  loaded.loaded_entries = 0;
-  loaded.entries_to_load = std::max<int64_t>(statistics.items, 1);
-  const absl::Cleanup ends = [&loaded] { loaded.entries_to_load = 0; };
->>>>>>> metrics
 
 absl::Status VectorCopies::TakeChanged(Copy& copy, const ReadView& view, const Table& table,
                                        const Index& index, const std::vector<std::string>& keys,
@@ -598,6 +575,9 @@ absl::StatusOr<VectorCopies::Fit> VectorCopies::Load(Copy& copy, const ReadView&
   if (static_cast<size_t>(std::max<int64_t>(entries, 0)) >
       engine_.options().vector_memory_bytes / entry_bytes)
     return Fit::kTooLarge;
+  loaded_entries_ = 0;
+  entries_to_load_ = std::max<int64_t>(entries, 1);
+  const absl::Cleanup ends = [this] { entries_to_load_ = 0; };
   KeyspaceIterator it(*view.store(), EntriesOf(*view.store(), index), WholeIndex(view));
   int64_t seen = 0;
   size_t bytes_since_count = 0;
@@ -606,22 +586,15 @@ absl::StatusOr<VectorCopies::Fit> VectorCopies::Load(Copy& copy, const ReadView&
     const std::optional<StoredRecord> stored = DecodeRecord(index.storage_id, it.key(), it.value());
     std::string_view base_key;
     std::optional<VectorEntry> entry;
-<<<<<<< HEAD
     if (stored.has_value()) entry = ReadEntry(table, index, it.key(), ItemView(stored->payload), &base_key);
     if (!entry.has_value()) return DamagedRecordError(OwnerOf(table, index), it.key());
     copy.vectors.Put(base_key, *entry, 0);
+    loaded_entries_.store(seen, std::memory_order_relaxed);
     bytes_since_count += entry_bytes;
     if (seen % kRecordsBetweenCounts != 0 && bytes_since_count < kBytesBetweenCounts) continue;
     bytes_since_count = 0;
     ITEMDB_ASSIGN_OR_RETURN(const Fit fit, Count(copy, copy.vectors.bytes(), check));
     if (fit != Fit::kFits) return fit;
-=======
-    if (stored.has_value())
-      entry = ReadEntry(*search.table, index, it.key(), ItemView(stored->payload), &base_key);
-    if (!entry.has_value()) return DamagedRecordError(search.Owner(), it.key());
-    copy->Put(base_key, *entry, 0);
-    loaded.loaded_entries.store(seen, std::memory_order_relaxed);
->>>>>>> metrics
   }
   if (!it.status().ok()) return view.store()->ReadError("cannot read " + OwnerOf(table, index), it.status());
   copy.sequence = view.change_sequence();
@@ -763,19 +736,12 @@ VectorFigures VectorCopies::figures() const {
   figures.copies_made = made_;
   figures.searches_of_store = searches_of_store_;
   MutexLock lock(mutex_);
-<<<<<<< HEAD
   figures.bytes = static_cast<int64_t>(used_bytes_);
+  figures.entries_to_load = entries_to_load_;
+  figures.loaded_entries = std::min<int64_t>(loaded_entries_, figures.entries_to_load);
   for (const auto& [storage_id, known] : known_) {
+    if (known->state == Known::State::kLoading) ++figures.loading;
     if (known->copy == nullptr) continue;
-=======
-  for (const auto& [storage_id, loaded] : loaded_) {
-    if (const int64_t to_load = loaded->entries_to_load; to_load > 0) {
-      ++figures.loading;
-      figures.entries_to_load += to_load;
-      figures.loaded_entries += std::min<int64_t>(loaded->loaded_entries, to_load);
-    }
-    if (loaded->bytes == 0) continue;
->>>>>>> metrics
     ++figures.copies;
     figures.graph_entries += static_cast<int64_t>(known->copy->graph_entries);
     figures.entries += static_cast<int64_t>(known->copy->entries);

@@ -140,6 +140,9 @@ class VectorCopies {
 
   Engine& engine_;
   std::atomic<int64_t> made_ = 0;
+  // Of the copy that is being made: its entries so far, and in the end. 0: none is being made.
+  std::atomic<int64_t> loaded_entries_ = 0;
+  std::atomic<int64_t> entries_to_load_ = 0;
   std::atomic<int64_t> searches_of_store_ = 0;
   // No copy may be released under it.
   mutable Mutex mutex_;

@@ -4,6 +4,5 @@
 // for a second goes back to the system, given by threads of jemalloc, so that no request waits for that.
 extern "C" {
 extern const char* malloc_conf;
-const char* malloc_conf =
-    "percpu_arena:percpu,background_thread:true,dirty_decay_ms:1000,muzzy_decay_ms:0";
+const char* malloc_conf = "percpu_arena:percpu,background_thread:true,dirty_decay_ms:1000,muzzy_decay_ms:0";
 }

@@ -130,7 +130,7 @@ struct ChunkWrite {
   int index;
 };
 
-// Errors of one write that no repetition mends.
+// Errors of one write that it gets again however often it is sent.
 bool IsRejection(const absl::Status& status) {
   const std::string reason = ReasonOf(status);
   return reason == kReasonValidation || reason == "RESOURCE_NOT_FOUND" ||

@@ -114,10 +114,9 @@ Transport::Cancel HttpTransport::Send(OutgoingCall call, Done done) {
   pending->deadline = call.deadline;
   pending->done = std::move(done);
   pending->exchange = MakeJsonExchange(call.method, call.kind);
-  absl::StatusOr<JsonRequest> first =
-      pending->exchange == nullptr
-          ? absl::StatusOr<JsonRequest>(NotOverHttp(call.method))
-          : pending->exchange->Begin(*call.request);
+  absl::StatusOr<JsonRequest> first = pending->exchange == nullptr
+                                          ? absl::StatusOr<JsonRequest>(NotOverHttp(call.method))
+                                          : pending->exchange->Begin(*call.request);
   if (!first.ok()) {
     timer_.RunSoon([pending, status = first.status()]() mutable { pending->End(std::move(status)); });
     return [] {};

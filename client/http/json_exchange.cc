@@ -356,18 +356,20 @@ std::unique_ptr<JsonExchange> MakeJsonExchange(std::string_view method, CallKind
 }
 
 absl::Status NotInProtocol(std::string_view what) {
-  return MakeError(absl::StatusCode::kUnimplemented, "UNIMPLEMENTED",
-                   std::string(what) +
-                       " is not part of DynamoDB's HTTP protocol, which this client speaks; itemd offers it at its "
-                       "gRPC address (--listen)");
+  return MakeError(
+      absl::StatusCode::kUnimplemented, "UNIMPLEMENTED",
+      std::string(what) +
+          " is not part of DynamoDB's HTTP protocol, which this client speaks; itemd offers it at its "
+          "gRPC address (--listen)");
 }
 
 absl::Status NotOverHttp(std::string_view method) {
   if (method.starts_with('/')) method.remove_prefix(1);
-  return MakeError(absl::StatusCode::kUnimplemented, "UNIMPLEMENTED",
-                   std::string(method) +
-                       " is not offered over HTTP, where this client has items, tables and statements; itemd offers "
-                       "it at its gRPC address (--listen)");
+  return MakeError(
+      absl::StatusCode::kUnimplemented, "UNIMPLEMENTED",
+      std::string(method) +
+          " is not offered over HTTP, where this client has items, tables and statements; itemd offers "
+          "it at its gRPC address (--listen)");
 }
 
 }  // namespace itemdb

@@ -29,15 +29,21 @@ std::string Asked(const QueryRequest& request) {
 absl::StatusOr<Answer> AskFor(const Client& client, QueryRequest request) {
   request.explain = true;
   absl::StatusOr<ItemPage> page = client.Query(request);
+  // DynamoDB's HTTP protocol has no plans.
+  if (absl::IsUnimplemented(page.status())) {
+    request.explain = false;
+    page = client.Query(request);
+  }
   if (!page.ok()) return page.status();
   if (page->last_evaluated_key.has_value() && !request.limit.has_value()) {
     return absl::OutOfRangeError("the answer to " + Asked(request) + " is longer than a page");
   }
   return Answer{.items = std::move(page->items),
                 .requests = 1,
-                .asked = Asked(request) + ": " + page->plan->key_range,
+                .asked = Asked(request) + ": " +
+                         (page->plan.has_value() ? page->plan->key_range : request.key_condition_expression),
                 .scanned = page->scanned_count,
-                .bytes = page->plan->bytes_read};
+                .bytes = page->plan.has_value() ? page->plan->bytes_read : 0};
 }
 
 absl::StatusOr<Answer> AskFor(const Client& client, const ShardedQuery& query) {

@@ -21,7 +21,7 @@ struct Answer {
   int requests = 0;
   // The request in one line, for people.
   std::string asked = {};
-  // Items read, and their bytes; only for a single Query.
+  // Items read, and their bytes, which nothing tells over HTTP; only for a single Query.
   int64_t scanned = 0;
   int64_t bytes = 0;
 };

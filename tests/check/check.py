@@ -38,8 +38,8 @@ import sys
 import time
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
-FOLDERS = ("common", "storage", "daemon", "client", "tools", "bench", "examples", "tests")
-TIDIED = ("common", "storage", "daemon", "client", "tools", "bench")
+FOLDERS = ("common", "storage", "protocol", "daemon", "client", "tools", "bench", "examples", "tests")
+TIDIED = ("common", "storage", "protocol", "daemon", "client", "tools", "bench")
 # The folders in which an include is searched; most includes are spelled from the root.
 INCLUDE_ROOTS = ("", "client/include", "client/testing/include", "examples", "proto")
 ROTATION = 10
@@ -57,6 +57,8 @@ FORBIDDEN_INCLUDES = [
     ("daemon/server/data_service.cc", "storage/engine/engine.h"),
     ("daemon/http/api/items.cc", "daemon/rpc/raw_call.h"),
     ("client/core.cc", "storage/base/status.h"),
+    ("client/core.cc", "protocol/exceptions.h"),
+    ("storage/json/json_writer.cc", "protocol/exceptions.h"),
     ("common/nearest.cc", "storage/base/status.h"),
     ("tools/commands/item_commands.cc", "client/core.h"),
 ]

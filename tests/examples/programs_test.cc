@@ -59,7 +59,7 @@ std::vector<Question> ReadQuestions(const std::string& out) {
 class ProgramsTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    absl::Status started = daemon_.Start();
+    absl::Status started = daemon_.Start({"--http-listen", "127.0.0.1:0"});
     ASSERT_TRUE(started.ok()) << started;
     proxy_ = std::make_unique<e2e::RecordingProxy>(daemon_.endpoint());
   }
@@ -214,6 +214,25 @@ TEST_F(ProgramsTest, OneToManyAnswersItsQuestionsByFiveStrategies) {
   EXPECT_THAT(reserved->remarks.front(), HasSubstr("refused: VALUE_RESERVED"));
   // The program has deleted what it wrote: the same questions have the same answers.
   EXPECT_EQ(Check("example_one_to_many", "one_to_many").size(), questions.size());
+}
+
+// A URL instead of an address: DynamoDB's HTTP protocol.
+TEST_F(ProgramsTest, AnswerOverHttpAsOverGrpc) {
+  for (const std::string model : {"adjacency_list", "order_entry", "ecommerce_single_table", "one_to_many"}) {
+    SCOPED_TRACE(model);
+    if (model != "order_entry") Load(model);
+    const std::vector<Question> http =
+        ReadQuestions(RunWith("example_" + model, {"http://" + daemon_.http_endpoint()}));
+    const std::vector<Question> grpc = ReadQuestions(RunWith("example_" + model, {daemon_.endpoint()}));
+    ASSERT_EQ(http.size(), grpc.size());
+    for (size_t i = 0; i < http.size(); ++i) {
+      SCOPED_TRACE(http[i].text);
+      EXPECT_EQ(http[i].text, grpc[i].text);
+      EXPECT_EQ(http[i].requests, grpc[i].requests);
+      const bool is_random = http[i].text.find("was drawn") != std::string::npos;
+      EXPECT_EQ(is_random ? grpc[i].items : http[i].items, grpc[i].items);
+    }
+  }
 }
 
 // ---- at volume -----------------------------------------------------------------------------------

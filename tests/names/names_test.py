@@ -11,7 +11,7 @@ import re
 import sys
 
 # Folders whose code may be linked into one program.
-FOLDERS = ["storage", "daemon", "client", "tools", "bench", "examples", "tests"]
+FOLDERS = ["storage", "protocol", "daemon", "client", "tools", "bench", "examples", "tests"]
 
 NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', re.S)
 SCOPE = re.compile(

@@ -8,7 +8,7 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ["proto", "storage", "daemon", "client", "tools", "bench", "examples", "tests", "packaging"]
+FOLDERS = ["proto", "storage", "protocol", "daemon", "client", "tools", "bench", "examples", "tests", "packaging"]
 FILES = ["README.md", "ARCHITECTURE.md"]
 SUFFIXES = {".cc", ".h", ".proto", ".py", ".sh", ".md", ".txt", ".json"}
 RULE = re.compile(r"\b(SEM|EXP|ERR|EXT|OP|SEED|INC|PQL|BAK|PIT|XPT|IMP|BLK|VEC)-(\d+)(?:\.\.(?:\1-)?(\d+))?")

@@ -25,7 +25,9 @@ class HttpCommandsTest : public ::testing::Test {
     return RunTool(std::move(arguments));
   }
   Outcome OverHttp(std::vector<std::string> arguments) { return Call(url(), std::move(arguments)); }
-  Outcome OverGrpc(std::vector<std::string> arguments) { return Call(daemon_.endpoint(), std::move(arguments)); }
+  Outcome OverGrpc(std::vector<std::string> arguments) {
+    return Call(daemon_.endpoint(), std::move(arguments));
+  }
   std::string url() const { return "http://" + daemon_.http_endpoint(); }
 
   testing::TemporaryDirectory directory_;
@@ -65,7 +67,8 @@ TEST_F(HttpCommandsTest, ItemsTablesAndStatementsPrintWhatTheyPrintOverGrpc) {
 }
 
 TEST_F(HttpCommandsTest, ModelsAreAppliedAndRun) {
-  for (const char* folder : {"examples/order_entry", "examples/ecommerce_single_table", "examples/one_to_many"}) {
+  for (const char* folder :
+       {"examples/order_entry", "examples/ecommerce_single_table", "examples/one_to_many"}) {
     SCOPED_TRACE(folder);
     const Outcome applied = OverHttp({"model", "apply", testing::SourcePath(folder)});
     EXPECT_EQ(applied.exit_code, 0) << applied.err;
@@ -81,13 +84,15 @@ TEST_F(HttpCommandsTest, GenerateWritesTheSameItemsAsOverGrpc) {
                                               "20",       "--employees", "10"};
   ASSERT_EQ(OverHttp(kGenerate).exit_code, 0);
   std::vector<std::string> over_http;
-  for (const char* table : {"Order", "Product", "Customer", "Employee"}) over_http.push_back(OverGrpc({"scan", table}).out);
+  for (const char* table : {"Order", "Product", "Customer", "Employee"})
+    over_http.push_back(OverGrpc({"scan", table}).out);
   EXPECT_THAT(over_http, ::testing::Each(::testing::Not("")));
   for (const char* table : {"Order", "Product", "Customer", "Employee"})
     ASSERT_EQ(OverGrpc({"table", "delete", table, "--yes"}).exit_code, 0);
   ASSERT_EQ(OverGrpc(kGenerate).exit_code, 0);
   std::vector<std::string> over_grpc;
-  for (const char* table : {"Order", "Product", "Customer", "Employee"}) over_grpc.push_back(OverGrpc({"scan", table}).out);
+  for (const char* table : {"Order", "Product", "Customer", "Employee"})
+    over_grpc.push_back(OverGrpc({"scan", table}).out);
   EXPECT_EQ(over_http, over_grpc);
 }
 
@@ -128,7 +133,8 @@ TEST_F(HttpCommandsTest, AddressesOfTheOtherProtocolAreExplained) {
   const Outcome nobody = Call("http://127.0.0.1:1", {"--timeout", "2", "table", "list"});
   EXPECT_EQ(nobody.exit_code, Call("127.0.0.1:1", {"--timeout", "2", "table", "list"}).exit_code);
   EXPECT_THAT(nobody.err, ::testing::HasSubstr("http://127.0.0.1:1 cannot be reached"));
-  EXPECT_THAT(Call("ftp://127.0.0.1:1", {"table", "list"}).err, ::testing::HasSubstr("has an unknown scheme"));
+  EXPECT_THAT(Call("ftp://127.0.0.1:1", {"table", "list"}).err,
+              ::testing::HasSubstr("has an unknown scheme"));
 }
 
 }  // namespace

@@ -79,7 +79,8 @@ void WriteBatch(const wire::BatchExecuteStatementReply& reply, storage::JsonWrit
   for (const auto& response : reply.responses()) {
     writer->BeginObject();
     if (response.has_error()) {
-      writer->Name("Error").BeginObject().Name("Code").String(ExceptionOf(response.error().reason()).short_code);
+      writer->Name("Error").BeginObject().Name("Code").String(
+          ExceptionOf(response.error().reason()).short_code);
       writer->Name("Message").String(TextOfStatement(response.error()));
       if (response.error().has_item()) writer->Name("Item").Item(response.error().item());
       writer->EndObject();

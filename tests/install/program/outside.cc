@@ -1,5 +1,5 @@
-// A program that uses only the installed itemdb. With an endpoint, an address or a URL, it uses that daemon and a table
-// of the name that follows, without one the fake database.
+// A program that uses only the installed itemdb. With an endpoint, an address or a URL, it uses that daemon
+// and a table of the name that follows, without one the fake database.
 #include <itemdb/client.h>
 #include <itemdb/testing/fake_database.h>
 

@@ -283,6 +283,9 @@ class BatchWriteExchange : public TypedExchange<v1::BatchWriteItemRequest, v1::B
   }
 };
 
+// The service's limit for transactions.
+constexpr int kMaxActions = 100;
+
 template <typename Request, typename Reply>
 class TransactionExchange : public TypedExchange<Request, Reply> {
  public:
@@ -296,7 +299,10 @@ class TransactionExchange : public TypedExchange<Request, Reply> {
  protected:
   absl::Status Prepare(Request* request) override {
     if constexpr (requires { request->large(); }) {
-      if (request->large()) return NotInProtocol("a transaction of more than 100 actions (large)");
+      // Otherwise it is a transaction like any other.
+      if (request->large() && request->transact_items_size() > kMaxActions)
+        return NotInProtocol("a transaction of more than 100 actions (large)");
+      request->clear_large();
     }
     return absl::OkStatus();
   }

@@ -14,7 +14,8 @@ install(FILES ${CMAKE_BINARY_DIR}/completion/_itemctl DESTINATION ${CMAKE_INSTAL
 configure_file(cmake/install_packaging.cmake.in ${CMAKE_BINARY_DIR}/install/packaging.cmake @ONLY)
 install(SCRIPT ${CMAKE_BINARY_DIR}/install/packaging.cmake)
 
-install(TARGETS itemdb_client_shared itemdb_client_http_shared EXPORT itemdbTargets)
+install(TARGETS itemdb_client_shared EXPORT itemdbTargets)
+install(TARGETS itemdb_client_http_shared LIBRARY)
 install(DIRECTORY client/include/itemdb TYPE INCLUDE)
 
 # The fake database is one static library that contains the objects of all targets it uses, storage and
@@ -52,7 +53,7 @@ install(FILES cmake/itemdbConfig.cmake ${CMAKE_BINARY_DIR}/install/itemdbConfigV
 
 # A .pc file finds the prefix relative to its own place, so that an installation can be moved.
 file(RELATIVE_PATH prefix_from_pkgconfig /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
-foreach(module itemdb itemdb-http itemdb-testing)
+foreach(module itemdb itemdb-testing)
   configure_file(cmake/${module}.pc.in ${CMAKE_BINARY_DIR}/install/${module}.pc @ONLY)
   install(FILES ${CMAKE_BINARY_DIR}/install/${module}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()

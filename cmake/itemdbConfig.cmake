@@ -1,4 +1,4 @@
-# find_package(itemdb CONFIG) defines itemdb::client, itemdb::client_http, and itemdb::testing if the libraries of the fake
+# find_package(itemdb CONFIG) defines itemdb::client, and itemdb::testing if the libraries of the fake
 # database (RocksDB, spdlog, protobuf, OpenSSL, simdjson, zlib, zstd, libcurl, Expat) are installed. With `COMPONENTS testing` it is an error if they are
 # not.
 include(CMakeFindDependencyMacro)

@@ -74,7 +74,7 @@ TEST(ClientConnection, SaysWhatIsMissingForAUrl) {
   const absl::Status status = Client::Open({.endpoint = "http://127.0.0.1:8000"}).status();
   EXPECT_TRUE(absl::IsUnimplemented(status)) << status;
   EXPECT_THAT(status.message(), HasSubstr("http://127.0.0.1:8000"));
-  EXPECT_THAT(status.message(), HasSubstr("link itemdb::client_http"));
+  EXPECT_THAT(status.message(), HasSubstr("link itemdb_client_http"));
 }
 
 TEST(ClientConnection, RefusedConnectionIsUnavailableAndNamesTheEndpoint) {

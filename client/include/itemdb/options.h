@@ -79,7 +79,7 @@ struct HttpOptions {
 struct ClientOptions {
   // "HOST:PORT" or "unix:/PATH" of itemd's gRPC. Default: DefaultEndpoint(). Or the URL of a service of
   // DynamoDB's HTTP protocol: itemd's --http-listen ("http://127.0.0.1:8000"), DynamoDB itself
-  // ("https://dynamodb.eu-central-1.amazonaws.com"), another engine; the program links itemdb::client_http.
+  // ("https://dynamodb.eu-central-1.amazonaws.com"), another engine. That needs libitemdb_client_http.so.
   //
   // Several, with commas between them: a primary and its standbys, in any order. Calls go to one of them, the
   // first to begin with, until that cannot be reached, its connection is lost, or it refuses a write because

@@ -217,8 +217,6 @@ rocksdb::Options RocksDBOptions(const StoreOptions& options, const std::shared_p
   // The manifest keeps a checksum of every table file, so that a copy of one can be verified.
   base.file_checksum_gen_factory = rocksdb::GetFileChecksumGenCrc32cFactory();
   base.compression = rocksdb::kLZ4Compression;
-  // Level 0 is read often and soon merged. The first entry is for it, the last for all other levels.
-  base.compression_per_level = {rocksdb::kNoCompression, rocksdb::kLZ4Compression};
   base.level_compaction_dynamic_level_bytes = true;
   return base;
 }

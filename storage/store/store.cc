@@ -185,6 +185,10 @@ rocksdb::ColumnFamilyOptions Store::FamilyOptions(int number, const rocksdb::Opt
   if (number <= kLocalEntries) {
     family.prefix_extractor = NewCollectionPrefix();
     family.compaction_filter_factory = dropped_records_;
+    // Level 0 is read often and soon merged. The first entry is for it, the last for all other levels. The
+    // files of other families, such as the change log's, are moved to the next level as they are, which
+    // RocksDB does only between levels of one compression.
+    family.compression_per_level = {rocksdb::kNoCompression, rocksdb::kLZ4Compression};
     family.level0_file_num_compaction_trigger =
         number == kItems ? kLevel0CompactionFilesOfItems : kLevel0CompactionFilesOfEntries;
   }

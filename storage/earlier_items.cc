@@ -125,6 +125,12 @@ absl::Status EarlierItems::Prepare(const Waiting& waiting) {
   restores_.push_back({.begin = BackgroundThread::Clock::now()});
   auto restored = EarlierDatabase::Restore(engine_, {.change = waiting.change_sequence}, kUndoFolder, stop_);
   restores_.back().took = BackgroundThread::Clock::now() - restores_.back().begin;
+  // Refused before anything was copied: no backup yet, a failed write, an archive that does not answer, an
+  // unknown position.
+  const absl::StatusCode code = restored.status().code();
+  if (code == absl::StatusCode::kUnavailable || code == absl::StatusCode::kOutOfRange ||
+      code == absl::StatusCode::kNotFound)
+    restores_.pop_back();
   if (!stop_.Check().ok())
     return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable, "the database is being closed");
   ITEMDB_ASSIGN_OR_RETURN(database_, std::move(restored));

@@ -99,11 +99,12 @@ absl::StatusOr<common::SigningCredentials> FindCredentials(const ClientOptions& 
     return common::SigningCredentials{options.access_key_id, options.secret_access_key,
                                       options.http.session_token};
   }
-  std::string profile = options.http.profile.empty() ? environment("AWS_PROFILE") : options.http.profile;
+  std::string profile = options.http.profile;
   if (profile.empty()) {
     common::SigningCredentials found{environment("AWS_ACCESS_KEY_ID"), environment("AWS_SECRET_ACCESS_KEY"),
                                      environment("AWS_SESSION_TOKEN")};
     if (!found.key_id.empty() && !found.secret.empty()) return found;
+    profile = environment("AWS_PROFILE");
   }
   const bool is_named = !profile.empty();
   absl::StatusOr<common::SigningCredentials> of_file = FromFile(is_named ? profile : "default", environment);

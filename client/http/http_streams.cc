@@ -200,7 +200,13 @@ class BulkStream : public MessageStream {
     // Sent again until nothing is left, before the next writes: they may be on the same items.
     for (attempts_ = 0; *unprocessed > 0;) {
       ITEMDB_RETURN_IF_ERROR(Pause(deadline, Throttled()));
-      ITEMDB_ASSIGN_OR_RETURN(unprocessed, Send(&request, deadline));
+      absl::StatusOr<int> rest = Send(&request, deadline);
+      // All of the rest may be throttled; the request is then as it was.
+      while (!rest.ok()) {
+        ITEMDB_RETURN_IF_ERROR(PauseAfter(rest.status(), deadline, is_begun));
+        rest = Send(&request, deadline);
+      }
+      unprocessed = *rest;
     }
     attempts_ = 0;
     left->erase(left->begin(), left->begin() + static_cast<std::ptrdiff_t>(batch.size()));

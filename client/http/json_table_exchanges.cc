@@ -6,6 +6,7 @@
 
 #include "client/http/json_exchange.h"
 #include "client/http/typed_exchange.h"
+#include "client/retry.h"
 #include "itemdb/v1/tables.pb.h"
 #include "storage/json/json_writer.h"
 
@@ -109,6 +110,17 @@ JsonRequest ListTags(const std::string& table_arn, const std::string& next_token
   return request;
 }
 
+// What a failed look at a table that is being created or deleted says.
+bool IsNotFound(const JsonError* error) {
+  return error != nullptr && error->name == "ResourceNotFoundException";
+}
+bool MayPass(const absl::Status& status) {
+  return ClassifyForRetry(status, CallKind::kRead) == Retryability::kRetry;
+}
+bool IsOver(const absl::Status& status) {
+  return absl::IsDeadlineExceeded(status) || absl::IsCancelled(status);
+}
+
 // Reads a table and its tags, and then does what the derived class does in Described().
 template <typename Request, typename Reply>
 class DescribingExchange : public JsonExchange {
@@ -190,12 +202,16 @@ class CreateExchange : public DescribingExchange<v1::CreateTableRequest, v1::Cre
     is_created_ = true;
     ITEMDB_RETURN_IF_ERROR(TakeTable(table));
     if (table_.table_status() != v1::TABLE_STATUS_CREATING) return Finish();
-    return JsonStep(Describe(request_.table_name(), std::exchange(look_, std::min(look_ * 2, kLongestLook))));
+    return JsonStep(Describe(request_.table_name(),
+                             std::exchange(look_, std::clamp(look_ * 2, kFirstLook, kLongestLook))));
   }
 
-  // The table exists, whatever becomes of the looks at it.
+  // Looks go on after a failure that may pass: the service may not see a new table at once.
   absl::StatusOr<JsonStep> Fail(absl::Status status, const JsonError* error) override {
-    return is_created_ ? Finish() : absl::StatusOr<JsonStep>(std::move(status));
+    if (!is_created_ || IsOver(status)) return status;
+    if (!IsNotFound(error) && !MayPass(status)) return Finish();
+    return JsonStep(Describe(request_.table_name(),
+                             std::exchange(look_, std::clamp(look_ * 2, kFirstLook, kLongestLook))));
   }
 
  protected:
@@ -297,13 +313,16 @@ class DeleteExchange : public DescribingExchange<v1::DeleteTableRequest, v1::Del
   absl::StatusOr<JsonStep> Take(const object& reply) override {
     if (!is_deleting_) return DescribingExchange::Take(reply);
     is_deleted_ = true;
-    return JsonStep(Describe(request_.table_name(), std::exchange(look_, std::min(look_ * 2, kLongestLook))));
+    return JsonStep(Describe(request_.table_name(),
+                             std::exchange(look_, std::clamp(look_ * 2, kFirstLook, kLongestLook))));
   }
 
   absl::StatusOr<JsonStep> Fail(absl::Status status, const JsonError* error) override {
     if (!is_deleting_) return DescribingExchange::Fail(std::move(status), error);
-    // It is gone, or it is being deleted and the looks have failed.
-    return is_deleted_ ? Answer() : absl::StatusOr<JsonStep>(std::move(status));
+    if (!is_deleted_ || IsOver(status)) return status;
+    if (IsNotFound(error) || !MayPass(status)) return Answer();
+    return JsonStep(Describe(request_.table_name(),
+                             std::exchange(look_, std::clamp(look_ * 2, kFirstLook, kLongestLook))));
   }
 
  protected:

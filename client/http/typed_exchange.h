@@ -27,9 +27,13 @@ class TypedExchange : public JsonExchange {
   }
 
   absl::StatusOr<JsonStep> Take(const simdjson::dom::object& object) override {
-    ITEMDB_RETURN_IF_ERROR(ReadJsonMessage(object, &reply_));
-    ITEMDB_RETURN_IF_ERROR(Complete(object, &reply_));
-    return JsonStep(reply_.SerializeAsString());
+    absl::Status read = ReadJsonMessage(object, &reply_);
+    if (read.ok()) read = Complete(object, &reply_);
+    if (read.ok()) return JsonStep(reply_.SerializeAsString());
+    if (kind_ == CallKind::kRead) return read;
+    // The write was applied, or a part of it.
+    return MakeError(absl::StatusCode::kUnknown, kReasonWriteOutcomeUnknown,
+                     "the reply to a write cannot be read: " + std::string(read.message()));
   }
 
  protected:

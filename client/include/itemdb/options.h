@@ -65,10 +65,10 @@ struct KeepaliveOptions {
 struct HttpOptions {
   // Of temporary credentials; goes with the access key of ClientOptions.
   std::string session_token = "";
-  // Without an access key in ClientOptions, the credentials are those of the environment (AWS_ACCESS_KEY_ID,
-  // AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN) or, if a profile is named here or by AWS_PROFILE or the
-  // environment has none, of this profile in AWS_SHARED_CREDENTIALS_FILE or ~/.aws/credentials. Default:
-  // "default". On loopback, where itemd without keys and DynamoDB Local take any, none need to exist.
+  // Without an access key in ClientOptions, the credentials are those of the profile that is named here, or
+  // of the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN), or of the profile that
+  // AWS_PROFILE names, or of "default". Profiles are in AWS_SHARED_CREDENTIALS_FILE or ~/.aws/credentials. On
+  // loopback, where itemd without keys and DynamoDB Local take any, none need to exist.
   std::string profile = "";
   // Default: AWS_REGION, AWS_DEFAULT_REGION, the one in a host name of AWS, or "us-east-1".
   std::string region = "";

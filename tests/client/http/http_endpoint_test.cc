@@ -87,9 +87,13 @@ TEST(HttpEndpoint, CredentialsComeFromOptionsEnvironmentOrFile) {
   EXPECT_EQ(Make({.endpoint = url}, file)->credentials.secret, "d=1");
   EXPECT_EQ(Make({.endpoint = url, .http = {.profile = "other"}}, environment)->credentials.session_token,
             "t");
-  Variables named = environment;
+  Variables named = file;
   named["AWS_PROFILE"] = "other";
   EXPECT_EQ(Make({.endpoint = url}, named)->credentials.key_id, "OTHER");
+  // As in AWS's own tools, keys in the environment come before a profile that the environment names.
+  named = environment;
+  named["AWS_PROFILE"] = "other";
+  EXPECT_EQ(Make({.endpoint = url}, named)->credentials.key_id, "ENV");
   for (const char* profile : {"half", "none"}) {
     const absl::Status status = Make({.endpoint = url, .http = {.profile = profile}}, file).status();
     EXPECT_THAT(std::string(status.message()), ::testing::AllOf(HasSubstr(path), HasSubstr(profile)));

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <thread>
 
+#include "itemdb/bulk_writer.h"
 #include "itemdb/client.h"
 #include "itemdb/errors.h"
 #include "tests/client/http/scripted_server.h"
@@ -242,6 +243,40 @@ TEST(HttpErrors, BatchesGoOnWithWhatWasNotProcessed) {
   ASSERT_EQ(requests.size(), 4u);
   EXPECT_THAT(requests[1], ::testing::Not(HasSubstr(R"({"S":"a"})")));
   EXPECT_THAT(requests[3], ::testing::Not(HasSubstr(R"({"S":"a"})")));
+}
+
+TEST(HttpErrors, ABulkWriteOutlastsThrottlesOfWhatWasNotProcessed) {
+  ScriptedServer server({{.body = R"({"UnprocessedItems":{"T":[{"PutRequest":{"Item":{"pk":{"S":"b"}}}}]}})"},
+                         Exception(400, "ProvisionedThroughputExceededException"),
+                         Exception(503, "ServiceUnavailable"),
+                         {.body = R"({"UnprocessedItems":{}})"}});
+  const Client client = ClientOf(server);
+  BulkWriter writer(client, {});
+  EXPECT_TRUE(writer.Put("T", {{"pk", "a"}}).ok());
+  EXPECT_TRUE(writer.Put("T", {{"pk", "b"}}).ok());
+  const absl::StatusOr<BulkWriteResult> result = writer.Finish();
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->applied, 2);
+  const std::vector<std::string> requests = server.requests();
+  ASSERT_EQ(requests.size(), 4u);
+  EXPECT_THAT(requests[3], HasSubstr(R"({"S":"b"})"));
+  EXPECT_THAT(requests[3], ::testing::Not(HasSubstr(R"({"S":"a"})")));
+}
+
+// DescribeTable may not find a table yet that CreateTable has made, and may be throttled.
+TEST(HttpErrors, ATableIsLookedForUntilItIsUsable) {
+  const std::string creating =
+      R"({"TableName":"T","TableStatus":"CREATING","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}]})";
+  const std::string active =
+      R"({"TableName":"T","TableStatus":"ACTIVE","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}]})";
+  ScriptedServer server({{.body = R"({"TableDescription":)" + creating + "}"},
+                         Exception(400, "ResourceNotFoundException"),
+                         Exception(400, "ThrottlingException"),
+                         {.body = R"({"Table":)" + active + "}"}});
+  const Client client = ClientOf(server);
+  const auto created = client.CreateTable({.table_name = "T"});
+  ASSERT_TRUE(created.ok()) << created.status();
+  EXPECT_EQ(server.requests().size(), 4u);
 }
 
 TEST(HttpErrors, MoreCallsThanConnectionsWaitTheirTurn) {

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "storage/base/limits.h"
-#include "storage/base/xxhash.h"
+#include "storage/base/xxh3.h"
 
 namespace itemdb::storage {
 namespace {

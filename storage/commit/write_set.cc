@@ -1,7 +1,7 @@
 #include "storage/commit/write_set.h"
 
 #include "storage/base/check.h"
-#include "storage/base/xxhash.h"
+#include "storage/base/xxh3.h"
 #include "storage/values/stored_record.h"
 
 namespace itemdb::storage {

@@ -3,7 +3,7 @@
 #include <cinttypes>
 #include <cstdio>
 
-#include "storage/base/xxhash.h"
+#include "storage/base/xxh3.h"
 #include "storage/store/durable_file.h"
 
 namespace itemdb::storage {

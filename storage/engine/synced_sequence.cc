@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "storage/base/xxhash.h"
+#include "storage/base/xxh3.h"
 
 namespace itemdb::storage {
 namespace {

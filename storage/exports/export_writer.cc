@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "storage/base/xxhash.h"
+#include "storage/base/xxh3.h"
 #include "storage/keys/key_codec.h"
 
 namespace itemdb::storage {

@@ -8,7 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "storage/base/limits.h"
-#include "storage/base/xxhash.h"
+#include "storage/base/xxh3.h"
 
 namespace itemdb::storage {
 namespace {

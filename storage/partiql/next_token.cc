@@ -9,7 +9,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "storage/base/limits.h"
-#include "storage/base/xxhash.h"
+#include "storage/base/xxh3.h"
 #include "storage/values/wire.h"
 
 namespace itemdb::storage::partiql {

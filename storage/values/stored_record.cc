@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "storage/base/xxhash.h"
+#include "storage/base/xxh3.h"
 #include "storage/values/wire.h"
 
 namespace itemdb::storage {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <random>
 
-#include "storage/base/xxhash.h"
+#include "storage/base/xxh3.h"
 #include "storage/values/float_vector.h"
 
 namespace itemdb::storage {

@@ -57,8 +57,7 @@ def plot(groups, connections, path):
 
 
 def rate(rounds):
-    values = [row["per_second"] for row in rounds.values()]
-    return f"{statistics.median(values):,.0f} ({min(values):,.0f}-{max(values):,.0f})"
+    return run.spread([row["per_second"] for row in rounds.values()])
 
 
 def text(description, rows):

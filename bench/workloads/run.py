@@ -60,14 +60,16 @@ class Beast:
     name = "Beast"
     protocol = "http"
 
-    def __init__(self, scratch, itembench, itemd, workloads, orders):
+    def __init__(self):
         self.servers = {}
+
+    def start(self, scratch, itembench, itemd, workloads, orders):
         for workload in workloads:
             operation, body = example_of(workload, orders)
             reply_bytes = len(json.dumps(itemd.call(operation, body), separators=(",", ":")))
             server = servers.HttpEcho(os.path.join(scratch, f"beast-{workload}"), itembench, reply_bytes)
-            server.start()
             self.servers[workload] = server
+            server.start()
 
     def stop(self):
         for server in self.servers.values():
@@ -102,7 +104,8 @@ class Run:
                 self.progress(f"without {name}: {missing}")
         if "Beast" in options.peers:
             reads = [w for w in options.workloads if "Beast" in WORKLOADS[w][1]]
-            self.contenders.append(Beast(self.scratch, options.itembench, self.contenders[0], reads, options.orders))
+            self.contenders.append(Beast())
+            self.contenders[-1].start(self.scratch, options.itembench, self.contenders[0], reads, options.orders)
 
     def add(self, server):
         self.contenders.append(server)

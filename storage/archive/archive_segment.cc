@@ -1,12 +1,10 @@
 #include "storage/archive/archive_segment.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
 
+#include "storage/base/xxh3.h"
 #include "storage/store/sequence_key.h"
 #include "storage/store/store.h"
 

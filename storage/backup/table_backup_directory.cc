@@ -1,8 +1,5 @@
 #include "storage/backup/table_backup_directory.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <optional>
@@ -14,6 +11,7 @@
 #include "rocksdb/sst_file_writer.h"
 #include "rocksdb/table.h"
 #include "storage/base/table_arn.h"
+#include "storage/base/xxh3.h"
 #include "storage/store/durable_file.h"
 #include "storage/store/store.h"
 #include "storage/values/stored_record.h"

@@ -1,12 +1,10 @@
 #include "storage/indexes/backfill.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <cstring>
 
 #include "rocksdb/sst_file_writer.h"
 #include "spdlog/spdlog.h"
+#include "storage/base/xxh3.h"
 #include "storage/changes/log_reader.h"
 #include "storage/engine/commit_and_wait.h"
 #include "storage/indexes/index_entry.h"

@@ -1,8 +1,6 @@
 #include "storage/indexes/build_state.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
+#include "storage/base/xxh3.h"
 #include "storage/store/durable_file.h"
 #include "storage/store/store.h"
 #include "storage/values/wire.h"

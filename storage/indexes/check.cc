@@ -1,11 +1,9 @@
 #include "storage/indexes/check.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <map>
 #include <set>
 
+#include "storage/base/xxh3.h"
 #include "storage/commit/table_runs.h"
 #include "storage/indexes/findings.h"
 #include "storage/indexes/repair.h"

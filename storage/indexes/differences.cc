@@ -1,11 +1,9 @@
 #include "storage/indexes/differences.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <algorithm>
 
 #include "absl/strings/escaping.h"
+#include "storage/base/xxh3.h"
 #include "storage/keys/key_codec.h"
 #include "storage/schema/table_changes.h"
 #include "storage/values/item_size.h"

@@ -1,11 +1,9 @@
 #include "storage/indexes/record_sorter.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <algorithm>
 #include <queue>
 
+#include "storage/base/xxh3.h"
 #include "storage/store/store.h"
 #include "storage/values/wire.h"
 

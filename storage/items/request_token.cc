@@ -1,11 +1,9 @@
 #include "storage/items/request_token.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <algorithm>
 
 #include "storage/base/limits.h"
+#include "storage/base/xxh3.h"
 #include "storage/values/canonical.h"
 
 namespace itemdb::storage {

@@ -3,15 +3,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <optional>
 #include <utility>
 #include <vector>
+
+#include "storage/base/xxh3.h"
 
 namespace itemdb::storage {
 namespace {

@@ -5,15 +5,18 @@
 
 #include "tests/storage/database/vectors/vector_tables.h"
 #include "tests/storage/values/test_seed.h"
+#include "tests/support/repetitions.h"
 
 namespace itemdb::testing {
 namespace {
 
 using ::testing::ElementsAre;
 
-constexpr int kGraphVectors = 3'000;
+constexpr int kGraphVectors = Repetitions(3'000);
+// From so many entries on there is a graph.
+constexpr int kGraphMin = kGraphVectors / 6;
 constexpr size_t kGraphDimensions = 16;
-constexpr int kGraphQueries = 50;
+constexpr int kGraphQueries = Repetitions(50);
 
 class GraphSearches : public ::testing::TestWithParam<v1::VectorDistanceFunction> {
  protected:
@@ -28,7 +31,7 @@ class GraphSearches : public ::testing::TestWithParam<v1::VectorDistanceFunction
 
   static DatabaseOptions Options(const std::string& directory) {
     DatabaseOptions options = TestDatabase::DefaultOptions(directory);
-    options.vector_graph_min = 500;
+    options.vector_graph_min = kGraphMin;
     return options;
   }
   Vector Around(const Vector& centre, float deviation) {
@@ -128,7 +131,7 @@ class GraphSearches : public ::testing::TestWithParam<v1::VectorDistanceFunction
 TEST_P(GraphSearches, FindNearlyAllAndEveryNewItem) {
   SCOPED_TRACE("ITEMDB_TEST_SEED=" + std::to_string(TestSeed()));
   constexpr double wanted = 0.97;
-  AwaitGraph(kGraphVectors - 1'500);
+  AwaitGraph(kGraphVectors / 2);
   const double recall = Recall();
   RecordProperty("recall", std::to_string(recall));
   EXPECT_GE(recall, wanted);
@@ -156,7 +159,7 @@ TEST_P(GraphSearches, FindNearlyAllAndEveryNewItem) {
     Put(sk, RandomVector());
     if (i % 100 == 0) (void)Found(centres_[0], false);
   }
-  AwaitGraph(500);
+  AwaitGraph(kGraphMin);
   EXPECT_GE(Recall(), wanted);
   // Closed while a graph is made, or before.
   database_.Reopen();

@@ -108,6 +108,9 @@ TEST_F(TerminalWidth, StatementsOfPartiqlMayHaveSeveralLines) {
   ASSERT_TRUE(terminal.Await(kItemctlPrompt));
   terminal.Type("SELECT\r");
   ASSERT_TRUE(terminal.Await("...> "));
+  // Ctrl-P: the line of the history shows that the editor is active; before that, Ctrl-C would send SIGINT.
+  terminal.Type("\x10");
+  ASSERT_TRUE(terminal.Await("update music"));
   terminal.Type("\x03");
   ASSERT_TRUE(terminal.Await(kItemctlPrompt));
   terminal.Type("SELECT * FROM mus\t;\r");

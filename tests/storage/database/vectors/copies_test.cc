@@ -8,6 +8,10 @@
 #include "storage/values/float_vector.h"
 #include "storage/vectors/vector_copy.h"
 #include "tests/storage/database/vectors/vector_tables.h"
+#include "tests/support/repetitions.h"
+
+// Of the sanitizers' library. GCC has no header that declares it.
+extern "C" size_t __sanitizer_get_current_allocated_bytes();
 
 namespace itemdb::testing {
 namespace {
@@ -19,8 +23,12 @@ using storage::VectorHit;
 using storage::VectorScorer;
 
 size_t AllocatedBytes() {
+#if defined(ITEMDB_ADDRESS_SANITIZER) || defined(ITEMDB_THREAD_SANITIZER)
+  return __sanitizer_get_current_allocated_bytes();
+#else
   const struct mallinfo2 info = mallinfo2();
   return info.uordblks + info.hblkhd;
+#endif
 }
 
 VectorEntry EntryOf(const std::string& partition, const Vector& vector) {
@@ -49,9 +57,9 @@ TEST_P(CopyMemory, IsCountedAsItIs) {
     copy.Put(key, EntryOf(partition, Vector(static_cast<size_t>(shape.dimensions), 1)), 0);
   }
   const size_t taken = AllocatedBytes() - before;
-  if (taken == 0) GTEST_SKIP() << "memory is allocated by a sanitizer, which does not tell malloc";
   EXPECT_GE(copy.bytes(), taken * 9 / 10);
-  EXPECT_LE(copy.bytes(), taken * 12 / 10);
+  // A sanitizer tells what was asked for, malloc what it gave.
+  EXPECT_LE(copy.bytes(), taken * (kHasSanitizer ? 14 : 12) / 10);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, CopyMemory,

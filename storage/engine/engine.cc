@@ -11,6 +11,7 @@
 #include "storage/engine/commit_and_wait.h"
 #include "storage/engine/damage_owners.h"
 #include "storage/engine/key_rotation.h"
+#include "storage/store/spare_log.h"
 
 namespace itemdb::storage {
 namespace {
@@ -45,12 +46,24 @@ std::shared_ptr<TimeOfDay> MakeTimeOfDay(const DatabaseOptions& options) {
                         .boot_us = options.boot_clock_us ? options.boot_clock_us : options.clock_us});
 }
 
+std::unique_ptr<rocksdb::Env> MakeSpareLogEnv(const DatabaseOptions& options,
+                                              const Environment& environment) {
+  if (!options.durable || !options.encryption_keys.empty()) return nullptr;
+  SpareLogOptions spare;
+  spare.directory = options.data_directory;
+  spare.after_bytes = options.spare_log_after_bytes;
+  spare.free_space_floor_bytes = options.free_space_floor_bytes;
+  return rocksdb::NewCompositeEnv(
+      std::make_shared<SpareLogFileSystem>(environment.plain()->GetFileSystem(), std::move(spare)));
+}
+
 }  // namespace
 
 Engine::Engine(DatabaseOptions options, std::unique_ptr<Environment> environment,
                std::unique_ptr<DirectoryLock> lock)
     : options_(std::move(options)),
       environment_(std::move(environment)),
+      spare_log_env_(MakeSpareLogEnv(options_, *environment_)),
       time_of_day_(MakeTimeOfDay(options_)),
       disk_space_(env(), options_.data_directory, options_.free_space_floor_bytes, options_.log),
       damage_(std::make_shared<DamageRegister>()),
@@ -62,7 +75,7 @@ Engine::Engine(DatabaseOptions options, std::unique_ptr<Environment> environment
 
 StoreOptions Engine::MakeStoreOptions() {
   StoreOptions store;
-  store.env = env();
+  store.env = spare_log_env_ == nullptr ? env() : spare_log_env_.get();
   store.log = options_.log;
   store.block_cache_bytes = options_.block_cache_bytes;
   store.memtable_bytes = options_.memtable_bytes;

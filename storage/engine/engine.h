@@ -207,6 +207,8 @@ class Engine {
 
   DatabaseOptions options_;
   const std::unique_ptr<Environment> environment_;
+  // Of the store. Null: it uses env(), because it is encrypted, or its writes are not synced.
+  const std::unique_ptr<rocksdb::Env> spare_log_env_;
   const std::shared_ptr<TimeOfDay> time_of_day_;
   DiskSpace disk_space_;
   const std::shared_ptr<DamageRegister> damage_;

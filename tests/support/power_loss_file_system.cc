@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <random>
 #include <utility>
+
+#include "storage/base/check.h"
 
 #ifdef ITEMDB_ADDRESS_SANITIZER
 // RocksDB 7.8 leaks a new memtable when starting a new log fails, as it does on this file system.
@@ -45,11 +48,21 @@ class PowerLossFileSystem::WritableFile : public rocksdb::FSWritableFileOwnerWra
         path_(std::move(path)),
         file_(std::move(file)) {}
 
+  ~WritableFile() override { (void)Close(IOOptions(), nullptr); }
+
+  // The file keeps its bytes until others are written over them from its beginning on.
+  void Reuse() { position_ = 0; }
+
   IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* dbg) override {
     storage::MutexLock lock(disk_.mutex_);
     IOStatus status = disk_.Admit(Operation::kAppend, path_);
-    if (status.ok()) status = target()->Append(data, options, dbg);
-    if (status.ok()) file_->size += data.size();
+    if (!status.ok()) return status;
+    const uint64_t position = position_.value_or(file_->size);
+    disk_.state_.BeforeOverwrite(path_, position, data.size());
+    status = target()->Append(data, options, dbg);
+    if (!status.ok()) return status;
+    file_->size = std::max<uint64_t>(file_->size, position + data.size());
+    if (position_.has_value()) position_ = position + data.size();
     return status;
   }
   IOStatus Append(const Slice& data, const IOOptions& options, const DataVerificationInfo& /*checksum*/,
@@ -70,6 +83,26 @@ class PowerLossFileSystem::WritableFile : public rocksdb::FSWritableFileOwnerWra
   IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
                             const DataVerificationInfo& /*checksum*/, IODebugContext* dbg) override {
     return PositionedAppend(data, offset, options, dbg);
+  }
+  // RocksDB's file cuts itself to what was written when it is closed. Of a reused file that is a change.
+  IOStatus Close(const IOOptions& options, IODebugContext* dbg) override {
+    storage::MutexLock lock(disk_.mutex_);
+    if (std::exchange(is_closed_, true)) return IOStatus::OK();
+    if (!position_.has_value() || *position_ == file_->size) return target()->Close(options, dbg);
+    const IOStatus status = disk_.Admit(std::nullopt, path_);
+    if (status.ok()) {
+      disk_.state_.BeforeTruncate(path_, *position_);
+      return target()->Close(options, dbg);
+    }
+    std::string rest(file_->size - *position_, '\0');
+    std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekg(static_cast<std::streamoff>(*position_));
+    file.read(rest.data(), static_cast<std::streamsize>(rest.size()));
+    (void)target()->Close(options, dbg);
+    file.seekp(static_cast<std::streamoff>(*position_));
+    file.write(rest.data(), static_cast<std::streamsize>(rest.size()));
+    ITEMDB_CHECK(file.good());
+    return status;
   }
   IOStatus Truncate(uint64_t size, const IOOptions& options, IODebugContext* dbg) override {
     storage::MutexLock lock(disk_.mutex_);
@@ -96,6 +129,9 @@ class PowerLossFileSystem::WritableFile : public rocksdb::FSWritableFileOwnerWra
   const std::string path_;
   // Its fields are guarded by disk_.mutex_.
   const std::shared_ptr<UnsyncedFile> file_;
+  // Where the next bytes go in a file that is reused; otherwise they go to its end.
+  std::optional<uint64_t> position_;
+  bool is_closed_ = false;
 };
 
 class PowerLossFileSystem::RandomRWFile : public rocksdb::FSRandomRWFileOwnerWrapper {
@@ -300,12 +336,25 @@ IOStatus PowerLossFileSystem::ReopenWritableFile(const std::string& name, const 
   return status;
 }
 
-IOStatus PowerLossFileSystem::ReuseWritableFile(const std::string& path, const std::string& old_path,
+IOStatus PowerLossFileSystem::ReuseWritableFile(const std::string& name, const std::string& old_name,
                                                 const FileOptions& options,
                                                 std::unique_ptr<FSWritableFile>* result,
                                                 IODebugContext* dbg) {
-  // The general implementation, a rename and NewWritableFile, so that both are recorded.
-  return FileSystem::ReuseWritableFile(path, old_path, options, result, dbg);
+  const std::string path = Normal(name), old_path = Normal(old_name);
+  if (!Covers(path) && !Covers(old_path)) {
+    return target_->ReuseWritableFile(path, old_path, options, result, dbg);
+  }
+  IOStatus status = RenameFile(old_path, path, options.io_options, dbg);
+  if (!status.ok()) return status;
+  storage::MutexLock lock(mutex_);
+  std::unique_ptr<FSWritableFile> file;
+  // Of a file that keeps its name: opened without cutting it.
+  status = target_->ReuseWritableFile(path, path, options, &file, dbg);
+  if (!status.ok()) return status;
+  auto reused = std::make_unique<WritableFile>(std::move(file), *this, path, state_.Find(path));
+  reused->Reuse();
+  *result = std::move(reused);
+  return status;
 }
 
 IOStatus PowerLossFileSystem::NewRandomRWFile(const std::string& name, const FileOptions& options,

@@ -49,9 +49,10 @@ void Move(const std::string& from, const std::string& to) {
   ITEMDB_CHECK(!error);
 }
 
+constexpr uint64_t kSectorBytes = 512;
+
 // Replaces some of the sectors between `begin` and `end` by zeros or noise.
 void LoseSectors(const std::string& path, uint64_t begin, uint64_t end, std::mt19937_64& random) {
-  constexpr uint64_t kSectorBytes = 512;
   for (uint64_t at = begin; at < end;) {
     const uint64_t next = std::min(end, (at / kSectorBytes + 1) * kSectorBytes);
     const uint64_t kind = random() % 3;
@@ -60,6 +61,16 @@ void LoseSectors(const std::string& path, uint64_t begin, uint64_t end, std::mt1
       if (kind == 2) std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<char>(random()); });
       WriteRange(path, at, bytes);
     }
+    at = next;
+  }
+}
+
+// Undoes an overwrite in some of its sectors.
+void UndoSectors(const std::string& path, const UnsyncedFile::Overwrite& overwrite, std::mt19937_64& random) {
+  const uint64_t end = overwrite.offset + overwrite.old_bytes.size();
+  for (uint64_t at = overwrite.offset; at < end;) {
+    const uint64_t next = std::min(end, (at / kSectorBytes + 1) * kSectorBytes);
+    if (random() % 2 == 0) WriteRange(path, at, overwrite.old_bytes.substr(at - overwrite.offset, next - at));
     at = next;
   }
 }
@@ -242,11 +253,11 @@ bool UnsyncedState::DependsOn(const Change& later, const Change& earlier) {
 
 void UnsyncedState::ForgetBytes(const std::string& path, UnsyncedFile& file, LostBytes lost_bytes,
                                 std::mt19937_64& random, PowerLossReport& report) {
+  const bool any_sectors = lost_bytes == LostBytes::kAnySectors ||
+                           (lost_bytes == LostBytes::kAnySectorsOfLogs && path.ends_with(".log"));
   uint64_t tail = file.size - file.synced_bytes;
   if (tail > 0) {
     uint64_t lost = tail - ChoosePrefix(tail, random);
-    const bool any_sectors = lost_bytes == LostBytes::kAnySectors ||
-                             (lost_bytes == LostBytes::kAnySectorsOfLogs && path.ends_with(".log"));
     if (any_sectors && random() % 2 == 0) {
       LoseSectors(path, file.size - lost, file.size, random);
     } else {
@@ -262,7 +273,11 @@ void UnsyncedState::ForgetBytes(const std::string& path, UnsyncedFile& file, Los
     if (!overwrite.was_end && overwrite.offset + overwrite.old_bytes.size() > file.size) continue;
     // Bytes appended after the cut end are lost with it; writing extends a file that is shorter than the cut.
     if (file.size < overwrite.offset) Resize(path, overwrite.offset);
-    WriteRange(path, overwrite.offset, overwrite.old_bytes);
+    if (any_sectors && !overwrite.was_end && random() % 2 == 0) {
+      UndoSectors(path, overwrite, random);
+    } else {
+      WriteRange(path, overwrite.offset, overwrite.old_bytes);
+    }
     if (overwrite.was_end) {
       file.size = overwrite.offset + overwrite.old_bytes.size();
       Resize(path, file.size);

@@ -88,6 +88,8 @@ class Machine {
     options.memtable_bytes = memtable_bytes_;
     options.file_system = disk_;
     if (seed_ / 2 % 2 == 0) options.encryption_keys = KeysOf({"key"});
+    // Of the others half have spare logs.
+    if (seed_ / 4 % 2 == 0) options.spare_log_after_bytes = 4 << 10;
     if (archives_) {
       options.archive_directory = root_ + "/archive";
       options.backup_directory = root_ + "/backups";

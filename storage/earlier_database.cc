@@ -19,9 +19,11 @@ constexpr int kBackupLooks = 6'000;
 constexpr std::chrono::milliseconds kBackupLookInterval(100);
 
 // After the archive was begun, or a table was restored, a backup is made at once. UNAVAILABLE: try again.
-absl::Status AwaitBackup(const Engine& engine, const Cancellation& cancellation) {
+absl::Status AwaitBackup(const Engine& engine, const Cancellation& cancellation,
+                         const CancellationPtr& caller) {
   for (int i = 0; i < kBackupLooks; ++i) {
     ITEMDB_RETURN_IF_ERROR(cancellation.Check());
+    ITEMDB_RETURN_IF_ERROR(CheckNotCancelled(caller));
     if (engine.IsFailed()) break;  // Nothing is backed up until the store is open again.
     ITEMDB_ASSIGN_OR_RETURN(const bool is_there, HasBackupForArchive(engine));
     if (is_there) return absl::OkStatus();
@@ -36,14 +38,15 @@ absl::Status AwaitBackup(const Engine& engine, const Cancellation& cancellation)
 absl::StatusOr<std::unique_ptr<EarlierDatabase>> EarlierDatabase::Restore(const Engine& engine,
                                                                           const EarlierCommit& commit,
                                                                           const char* folder,
-                                                                          const Cancellation& cancellation) {
+                                                                          const Cancellation& cancellation,
+                                                                          const CancellationPtr& caller) {
   CommitArchive* const archive = engine.archive();
   if (archive == nullptr) {
     return MakeError(absl::StatusCode::kOutOfRange, kReasonRestorePointUnknown,
                      "there is no archive of commits any more");
   }
   ITEMDB_RETURN_IF_ERROR(archive->CheckAnswers());
-  ITEMDB_RETURN_IF_ERROR(AwaitBackup(engine, cancellation));
+  ITEMDB_RETURN_IF_ERROR(AwaitBackup(engine, cancellation, caller));
   ITEMDB_RETURN_IF_ERROR(archive->WriteNow());
   ITEMDB_ASSIGN_OR_RETURN(const v1::ListDatabaseBackupsReply backups, ListBackups(engine));
   if (!backups.backups().empty())

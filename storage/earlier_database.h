@@ -30,11 +30,13 @@ class EarlierDatabase {
   // OUT_OF_RANGE (RESTORE_POINT_UNKNOWN): there is no archive, or it does not have the commit.
   // RESOURCE_EXHAUSTED (DISK_FULL): the data directory has not the space above its free-space floor.
   // DATA_LOSS: a backup or the archive is damaged. CANCELLED, DEADLINE_EXCEEDED: within moments of
-  // `cancellation`. Otherwise errors as RestoreDatabase.
+  // `cancellation`, or, while it waits for a backup, of `caller`, which may be null. Otherwise errors as
+  // RestoreDatabase.
   static absl::StatusOr<std::unique_ptr<EarlierDatabase>> Restore(const Engine& engine,
                                                                   const EarlierCommit& commit,
                                                                   const char* folder,
-                                                                  const Cancellation& cancellation);
+                                                                  const Cancellation& cancellation,
+                                                                  const CancellationPtr& caller = nullptr);
 
   const Store& store() const { return *store_; }
   // The last change that it has.

@@ -123,13 +123,15 @@ absl::Status EarlierItems::Prepare(const Waiting& waiting) {
   // Both use the same folder.
   database_.reset();
   restores_.push_back({.begin = BackgroundThread::Clock::now()});
-  auto restored = EarlierDatabase::Restore(engine_, {.change = waiting.change_sequence}, kUndoFolder, stop_);
+  auto restored = EarlierDatabase::Restore(engine_, {.change = waiting.change_sequence}, kUndoFolder, stop_,
+                                           waiting.cancellation);
   restores_.back().took = BackgroundThread::Clock::now() - restores_.back().begin;
   // Refused before anything was copied: no backup yet, a failed write, an archive that does not answer, an
-  // unknown position.
+  // unknown position, a caller that does not wait for the backup.
   const absl::StatusCode code = restored.status().code();
   if (code == absl::StatusCode::kUnavailable || code == absl::StatusCode::kOutOfRange ||
-      code == absl::StatusCode::kNotFound)
+      code == absl::StatusCode::kNotFound || code == absl::StatusCode::kCancelled ||
+      code == absl::StatusCode::kDeadlineExceeded)
     restores_.pop_back();
   if (!stop_.Check().ok())
     return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable, "the database is being closed");

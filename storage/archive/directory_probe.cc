@@ -1,5 +1,6 @@
 #include "storage/archive/directory_probe.h"
 
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -36,13 +37,21 @@ absl::Status DirectoryProbe::Check() {
   if (!state.is_asking) {
     state.is_asking = true;
     state.asked_at = Clock::now();
-    std::thread([shared = state_] {
+    const auto ask = [shared = state_] {
       // Whatever the answer is.
       (void)shared->file_system->FileExists(shared->directory + "/LOCK", rocksdb::IOOptions(), nullptr);
       MutexLock asked(shared->mutex);
       shared->is_asking = false;
       shared->answered.NotifyAll();
-    }).detach();
+    };
+    try {
+      std::thread(ask).detach();
+    } catch (const std::system_error& error) {
+      state.is_asking = false;
+      return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
+                       absl::StrCat("no thread can be made to ask whether the file system of ",
+                                    state.directory, " answers: ", error.what()));
+    }
   }
   while (state.is_asking) {
     const auto waited = Clock::now() - state.asked_at;

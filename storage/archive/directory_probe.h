@@ -20,7 +20,8 @@ class DirectoryProbe {
   DirectoryProbe(rocksdb::Env* env, std::string directory);
 
   // Looks for a file in the directory, on a thread of its own, which is left to itself if that does not
-  // return. Until it has, later calls fail at once. UNAVAILABLE: no answer.
+  // return. Until it has, later calls fail at once. UNAVAILABLE: no answer, or
+  // no thread can be made.
   absl::Status Check();
 
  private:

@@ -384,6 +384,20 @@ TEST_F(UndoByArchiveTest, ACancelledCallIsRefusedAndALaterOneIsNot) {
   EXPECT_THAT(Items(), ElementsAre("pk=p sk=1 state=old"));
 }
 
+TEST_F(UndoByArchiveTest, ACallThatWaitsForABackupCanBeCancelled) {
+  Put(1, "old");
+  const uint64_t change = Put(1, "new");
+  const std::filesystem::path backups = directory_.path() + "/backups";
+  std::filesystem::remove_all(backups);
+  // No backup can be made there.
+  std::filesystem::create_directory_symlink("/nowhere/backups", backups);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto cancelled = std::make_shared<Cancellation>(begin + std::chrono::milliseconds(300));
+  const auto undone = Undo(Stretch(change, change), cancelled);
+  EXPECT_EQ(undone.status().code(), absl::StatusCode::kDeadlineExceeded) << undone.status();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::minutes(1));
+}
+
 TEST_F(UndoByArchiveTest, ClosingTheDatabaseLeavesNothingBehind) {
   Put(1, "old");
   const uint64_t change = Put(1, "new");

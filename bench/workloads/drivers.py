@@ -97,6 +97,5 @@ def measure(server, workload, connections, seconds, orders, number):
     took = time.time() - start
     client, served = children_seconds() - client, machine.cpu_seconds(server.pid) - served
     figures |= {"client_cores": client / took, "server_cores": served / took,
-                "other_cores": max(0.0, (machine.busy_seconds() - busy - client - served) / took),
-                "resident_bytes": machine.resident_bytes(server.pid)}
+                "other_cores": max(0.0, (machine.busy_seconds() - busy - client - served) / took)}
     return figures

@@ -37,18 +37,6 @@ def cpu_seconds(pid):
     return ticks / TICKS
 
 
-def resident_bytes(pid):
-    """Pages that several processes share count once."""
-    total = 0
-    for one in with_descendants(pid):
-        try:
-            with open(f"/proc/{one}/smaps_rollup") as file:
-                total += sum(int(line.split()[1]) * 1024 for line in file if line.startswith("Pss:"))
-        except OSError:
-            pass
-    return total
-
-
 def busy_seconds():
     """Of all processors together, since the machine started."""
     with open("/proc/stat") as file:

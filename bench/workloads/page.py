@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes the figures of run.py into docs/performance.md, between its two markers, with plots beside it."""
+"""Writes the figures of run.py, and those of cliffs.py, into docs/performance.md, between their markers, with plots."""
 import argparse
 import json
 import os
@@ -17,7 +17,7 @@ import run
 
 PAGE = os.path.join(run.ROOT, "docs", "performance.md")
 IMAGES = os.path.join(run.ROOT, "docs", "images", "performance")
-BEGIN, END = "<!-- figures of ./dev bench begin -->", "<!-- figures of ./dev bench end -->"
+BENCH, CLIFFS = "./dev bench", "cliffs.py"
 COLOURS = {"itemd": "#1b6ac9", "Beast": "#b8bec7", "PostgreSQL": "#3f7d58", "Redis": "#c2453c", "DynamoDB Local": "#c98a1b",
            "dynalite": "#7a5ea8"}
 
@@ -94,23 +94,76 @@ def text(description, rows):
     return lines, groups
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("figures", help="the JSON lines of run.py")
-    description, rows = read(parser.parse_args().figures)
+def put_into_page(name, lines):
+    begin, end = f"<!-- figures of {name} begin -->", f"<!-- figures of {name} end -->"
+    with open(PAGE) as file:
+        page = file.read()
+    before, rest = page.split(begin)
+    _, after = rest.split(end)
+    with open(PAGE, "w") as file:
+        file.write(before + begin + "\n\n" + "\n".join(lines) + "\n\n" + end + after)
+
+
+def write_bench(path):
+    description, rows = read(path)
     lines, groups = text(description, rows)
-    os.makedirs(IMAGES, exist_ok=True)
-    matplotlib.rcParams["svg.hashsalt"] = "itemdb"
     for connections in sorted({c for _, phase, c in groups if phase == "loaded" and c != 4}):
         name = f"{connections}-connections.svg"
         plot(groups, connections, os.path.join(IMAGES, name))
         lines += ["", f"![Operations per second of each server at {connections} connections](images/performance/{name})"]
-    with open(PAGE) as file:
-        page = file.read()
-    before, rest = page.split(BEGIN)
-    _, after = rest.split(END)
-    with open(PAGE, "w") as file:
-        file.write(before + BEGIN + "\n\n" + "\n".join(lines) + "\n\n" + END + after)
+    put_into_page(BENCH, lines)
+
+
+def plot_seconds(rows, path):
+    figure, (rates, tails) = pyplot.subplots(2, 1, sharex=True, figsize=(9, 4))
+    seconds = [row["second"] for row in rows]
+    rates.plot(seconds, [row["per_second"] for row in rows], color=COLOURS["itemd"], linewidth=0.8)
+    rates.set_ylabel("puts per second")
+    tails.plot(seconds, [row["p99_ms"] for row in rows], color=COLOURS["Redis"], linewidth=0.8)
+    tails.set_ylabel("p99, ms")
+    tails.set_xlabel("second")
+    for axes in (rates, tails):
+        axes.set_ylim(bottom=0)
+        axes.spines[["top", "right"]].set_visible(False)
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})
+    pyplot.close(figure)
+
+
+def write_cliffs(path):
+    with open(path) as file:
+        figures = json.load(file)
+    lines = ["| load | begins with | ends with | worst |", "|---|---|---|---|"]
+    writes, tenth = figures["writes"], max(1, len(figures["writes"]) // 10)
+    mean = lambda rows: statistics.mean(row["per_second"] for row in rows)
+    lines += [f"| `w2_put` at full rate, 64 connections, {len(writes)} s | {mean(writes[:tenth]):,.0f}/s | "
+              f"{mean(writes[-tenth:]):,.0f}/s | {min(row['per_second'] for row in writes):,.0f}/s in a second; p99 of a second "
+              f"{max(row['p99_ms'] for row in writes):.0f} ms |"]
+    for name, unit, what in (("queue", "us", "a queue: put, query of the head, deletion of the head, {:,} times"),
+                             ("large", "ms", "an item of 390 KB that is replaced {:,} times")):
+        rows = figures[name]
+        shown = "µs" if unit == "us" else unit
+        lines += [f"| {what.format(rows[-1]['done'])} | {rows[0][unit]:,.1f} {shown} | {rows[-1][unit]:,.1f} {shown} | "
+                  f"{max(row[unit] for row in rows):,.1f} {shown} |"]
+    alone, beside = figures["scans"]
+    lines += [f"| GetItem of 16 connections, alone and beside 64 scans | {alone['per_second']:,.0f}/s, p99 {alone['p99_ms']:.1f} ms | "
+              f"{beside['per_second']:,.0f}/s, p99 {beside['p99_ms']:.1f} ms | |"]
+    plot_seconds(writes, os.path.join(IMAGES, "writes-by-second.svg"))
+    lines += ["", "![Puts per second and p99 in each second of writes at full rate](images/performance/writes-by-second.svg)"]
+    put_into_page(CLIFFS, lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("figures", nargs="?", help="the JSON lines of run.py")
+    parser.add_argument("--cliffs", help="the JSON of cliffs.py, with all its loads")
+    options = parser.parse_args()
+    os.makedirs(IMAGES, exist_ok=True)
+    matplotlib.rcParams["svg.hashsalt"] = "itemdb"
+    if options.figures:
+        write_bench(options.figures)
+    if options.cliffs:
+        write_cliffs(options.cliffs)
 
 
 if __name__ == "__main__":

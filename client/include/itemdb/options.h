@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "itemdb/cancel_token.h"
 #include "itemdb/export.h"
@@ -133,6 +134,12 @@ struct ClientOptions {
   // none.
   std::function<std::string()> traceparent = nullptr;
 };
+
+// `options` with what the environment says about fields that are empty, under the names that itemctl takes
+// too: ITEMDB_ENDPOINT; ITEMDB_TLS_CA, ITEMDB_TLS_CERT, ITEMDB_TLS_KEY, ITEMDB_TLS_SERVER_NAME, of which one
+// turns TLS on; ITEMDB_ACCESS_KEY_ID with ITEMDB_SECRET_ACCESS_KEY, or with ITEMDB_SECRET_ACCESS_KEY_FILE, a
+// file that holds the secret. INVALID_ARGUMENT: that file cannot be read, or is empty.
+ITEMDB_EXPORT absl::StatusOr<ClientOptions> OptionsFromEnvironment(ClientOptions options = {});
 
 // How one call is made.
 struct CallOptions {

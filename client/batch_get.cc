@@ -105,6 +105,8 @@ class BatchGetCall : public std::enable_shared_from_this<BatchGetCall> {
         options_(std::move(options)),
         deadline_(absl::Now() + core_->timeout_of(options_)),
         callback_(std::move(callback)) {
+    // Later batches are sent from other threads.
+    options_.traceparent = core_->TraceparentOf(options_);
     for (size_t t = 0; t < request_.request_items.size(); ++t) {
       const KeysAndAttributes& table = request_.request_items[t];
       reads_.push_back(MakeTableRead(table));
@@ -220,7 +222,7 @@ class BatchGetCall : public std::enable_shared_from_this<BatchGetCall> {
 
   std::shared_ptr<ClientCore> core_;  // Reset when the call ends.
   const BatchGetItemRequest request_;
-  const CallOptions options_;
+  CallOptions options_;
   const absl::Time deadline_;
   Callback<BatchGetItemResult> callback_;
   std::vector<TableRead> reads_;  // One per table of the request.

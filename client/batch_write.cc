@@ -116,6 +116,8 @@ class BatchWriteCall : public std::enable_shared_from_this<BatchWriteCall> {
         deadline_(absl::Now() + core_->timeout_of(options_)),
         callback_(std::move(callback)),
         outcomes_(writes_.size(), BatchWriteOutcome::kNotApplied) {
+    // Later batches are sent from other threads.
+    options_.traceparent = core_->TraceparentOf(options_);
     for (size_t position = 0; position < writes_.size(); ++position) left_.push_back(position);
   }
 

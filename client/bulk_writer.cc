@@ -86,8 +86,8 @@ class BulkWriter::State {
   State(std::shared_ptr<ClientCore> core, BulkWriterOptions options)
       : core_(core),
         options_(std::move(options)),
-        stream_(std::move(core), "/itemdb.v1.Data/BulkWrite", std::max(options_.chunks_under_way, 1),
-                options_.call) {
+        stream_(std::move(core), "/itemdb.v1.Data/BulkWrite", /*table_name=*/"",
+                std::max(options_.chunks_under_way, 1), options_.call) {
     failure_ = CheckOptions(options_);
   }
 

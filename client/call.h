@@ -18,10 +18,15 @@ namespace itemdb {
 template <typename Reply, typename Result, typename Request, typename Convert>
 absl::StatusOr<Result> Call(const std::shared_ptr<ClientCore>& core, const char* method, CallKind kind,
                             const Request& request, const CallOptions& options, Convert convert) {
+  std::string table_name;
+  if constexpr (requires { request.table_name(); }) table_name = request.table_name();
   return Wait<Result>([&](Callback<Result> callback) {
     core->Start(
-        absl::StatusOr<CallSpec>(CallSpec{
-            .method = method, .kind = kind, .has_token = false, .request = request.SerializeAsString()}),
+        absl::StatusOr<CallSpec>(CallSpec{.method = method,
+                                          .kind = kind,
+                                          .has_token = false,
+                                          .request = request.SerializeAsString(),
+                                          .table_name = table_name}),
         options,
         [convert](std::string_view bytes, const std::string& endpoint) -> absl::StatusOr<Result> {
           google::protobuf::Arena arena;

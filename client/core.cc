@@ -56,7 +56,10 @@ class RetriedCall : public std::enable_shared_from_this<RetriedCall> {
         kind_(spec.kind),
         has_token_(spec.has_token),
         request_(std::make_shared<const std::string>(std::move(spec.request))),
+        table_name_(std::move(spec.table_name)),
+        traceparent_(core_->TraceparentOf(options)),
         retry_(core_->retry_of(options)),
+        begin_(absl::Now()),
         deadline_(deadline),
         done_(std::move(done)) {}
 
@@ -82,7 +85,11 @@ class RetriedCall : public std::enable_shared_from_this<RetriedCall> {
     // The call may end, and reset core_, before Send has returned.
     const std::shared_ptr<ClientCore> core = core_;
     Transport::Cancel cancel =
-        core->transport_->Send({.method = method_, .kind = kind_, .request = request_, .deadline = deadline_},
+        core->transport_->Send({.method = method_,
+                                .kind = kind_,
+                                .request = request_,
+                                .deadline = deadline_,
+                                .traceparent = traceparent_},
                                [self = shared_from_this()](absl::Status status, std::string_view reply) {
                                  self->AttemptEnded(std::move(status), reply);
                                });
@@ -171,6 +178,12 @@ class RetriedCall : public std::enable_shared_from_this<RetriedCall> {
   void Finish(absl::Status status, std::string_view reply) {
     cancel_callback_.reset();
     Transport::Done done = std::move(done_);
+    int attempts = 0;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      attempts = attempts_;
+    }
+    core_->Record(method_, table_name_, status, begin_, attempts, traceparent_);
     core_.reset();
     CallbackScope scope;
     std::move(done)(std::move(status), reply);
@@ -181,7 +194,10 @@ class RetriedCall : public std::enable_shared_from_this<RetriedCall> {
   const CallKind kind_;
   const bool has_token_;
   const std::shared_ptr<const std::string> request_;
+  const std::string table_name_;
+  const std::string traceparent_;
   const RetryOptions retry_;
+  const absl::Time begin_;
   const absl::Time deadline_;
   Transport::Done done_;
   // Used by one attempt at a time, so it needs no lock.
@@ -195,6 +211,30 @@ class RetriedCall : public std::enable_shared_from_this<RetriedCall> {
   bool cancelled_ = false;
   Transport::Cancel cancel_attempt_;
 };
+
+std::string ClientCore::TraceparentOf(const CallOptions& options) const {
+  std::string text = options.traceparent;
+  if (text.empty() && traceparent_) text = traceparent_();
+  // The daemon ignores one that is malformed; gRPC ends the process for some bytes.
+  constexpr size_t kMinBytes = 55;
+  constexpr size_t kMaxBytes = 255;
+  const bool fits = text.size() >= kMinBytes && text.size() <= kMaxBytes &&
+                    text.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyz-") == std::string::npos;
+  return fits ? text : "";
+}
+
+void ClientCore::Record(const char* method, std::string_view table_name, const absl::Status& status,
+                        absl::Time begin, int attempts, std::string_view traceparent) const {
+  if (!on_call_) return;
+  const std::string_view name = method;
+  on_call_({.operation = name.substr(name.rfind('/') + 1),
+            .table_name = table_name,
+            .status = status,
+            .begin = begin,
+            .duration = absl::Now() - begin,
+            .attempts = attempts,
+            .traceparent = traceparent});
+}
 
 void ClientCore::Start(CallSpec spec, const CallOptions& options, absl::Time deadline, Transport::Done done) {
   if (options.retry.has_value()) {

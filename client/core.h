@@ -1,6 +1,7 @@
 // What copies of a Client share: a transport, a timer and the defaults. Every call goes through Start.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,6 +24,8 @@ struct CallSpec {
   // The request carries a token: the daemon applies it once even if it arrives several times.
   bool has_token;
   std::string request;
+  // The first table of the request, for CallRecord; empty: none.
+  std::string table_name = {};
 };
 
 // 32 random characters.
@@ -57,7 +60,11 @@ class ClientCore : public std::enable_shared_from_this<ClientCore> {
     return core;
   }
 
-  explicit ClientCore(const ClientOptions& options) : timeout_(options.timeout), retry_(options.retry) {}
+  explicit ClientCore(const ClientOptions& options)
+      : timeout_(options.timeout),
+        retry_(options.retry),
+        on_call_(options.on_call),
+        traceparent_(options.traceparent) {}
 
   const std::string& endpoint() const { return transport_->endpoint(); }
   Timer& timer() { return timer_; }
@@ -68,6 +75,12 @@ class ClientCore : public std::enable_shared_from_this<ClientCore> {
   const RetryOptions& retry_of(const CallOptions& options) const {
     return options.retry.has_value() ? *options.retry : retry_;
   }
+
+  // What a call with these options sends as traceparent; empty: nothing. For the thread that makes the call.
+  std::string TraceparentOf(const CallOptions& options) const;
+  // Tells the program's hook of a call that has ended. `method` as in CallSpec.
+  void Record(const char* method, std::string_view table_name, const absl::Status& status, absl::Time begin,
+              int attempts, std::string_view traceparent) const;
 
   // Makes the call, and repeats it as RetryOptions allow, until `deadline`. `done` runs exactly once, on a
   // thread of the library.
@@ -98,8 +111,9 @@ class ClientCore : public std::enable_shared_from_this<ClientCore> {
   }
 
   // As Transport::OpenStream.
-  std::unique_ptr<MessageStream> OpenStream(const char* method, size_t read_ahead) {
-    return transport_->OpenStream(method, read_ahead);
+  std::unique_ptr<MessageStream> OpenStream(const char* method, size_t read_ahead,
+                                            const std::string& traceparent) {
+    return transport_->OpenStream(method, read_ahead, traceparent);
   }
 
  private:
@@ -107,6 +121,8 @@ class ClientCore : public std::enable_shared_from_this<ClientCore> {
 
   const absl::Duration timeout_;
   const RetryOptions retry_;
+  const std::function<void(const CallRecord&)> on_call_;
+  const std::function<std::string()> traceparent_;
   Timer timer_;
   std::unique_ptr<Transport> transport_;  // After the timer it uses.
 };

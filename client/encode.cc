@@ -131,19 +131,43 @@ std::string TokenFor(const CallOptions& options, bool idempotent) {
   return NewRequestToken();
 }
 
+const std::string& TableNameOf(const v1::TransactWriteItem& item) {
+  if (item.has_put()) return item.put().table_name();
+  if (item.has_update()) return item.update().table_name();
+  return item.has_delete_() ? item.delete_().table_name() : item.condition_check().table_name();
+}
+
+// The table that a request names first; empty: none.
+template <typename Message>
+std::string TableNameOf(const Message& message) {
+  if constexpr (requires { message.table_name(); }) {
+    return message.table_name();
+  } else if constexpr (requires { message.request_items(0).table_name(); }) {
+    return message.request_items_size() == 0 ? "" : message.request_items(0).table_name();
+  } else if constexpr (requires { message.transact_items(0); }) {
+    return message.transact_items_size() == 0 ? "" : TableNameOf(message.transact_items(0));
+  } else {
+    return "";
+  }
+}
+
 template <typename Message>
 CallSpec WriteSpec(const char* method, const CallOptions& options, bool idempotent, Message* message) {
   message->set_client_request_token(TokenFor(options, idempotent));
   return {.method = method,
           .kind = CallKind::kWrite,
           .has_token = !message->client_request_token().empty(),
-          .request = message->SerializeAsString()};
+          .request = message->SerializeAsString(),
+          .table_name = TableNameOf(*message)};
 }
 
 template <typename Message>
 CallSpec ReadSpec(const char* method, const Message& message) {
-  return {
-      .method = method, .kind = CallKind::kRead, .has_token = false, .request = message.SerializeAsString()};
+  return {.method = method,
+          .kind = CallKind::kRead,
+          .has_token = false,
+          .request = message.SerializeAsString(),
+          .table_name = TableNameOf(message)};
 }
 
 }  // namespace

@@ -215,7 +215,7 @@ KeyCondition Key::BeginsWith(Value prefix) const {
   return KeyCondition(Function("begins_with", Path(name_).text(), std::move(prefix)));
 }
 
-ProjectionPart Select(const std::vector<Path>& paths) {
+ProjectionPart Project(const std::vector<Path>& paths) {
   ProjectionPart projection;
   for (const Path& path : paths)
     projection.text.Text(projection.text.empty() ? "" : ", ").Append(path.text());

@@ -66,9 +66,11 @@ Transport::Cancel FailoverTransport::Send(OutgoingCall call, Done done) {
   });
 }
 
-std::unique_ptr<MessageStream> FailoverTransport::OpenStream(const char* method, size_t read_ahead) {
+std::unique_ptr<MessageStream> FailoverTransport::OpenStream(const char* method, size_t read_ahead,
+                                                             const std::string& traceparent) {
   const size_t index = current_;
-  return std::make_unique<Stream>(*this, index, transports_[index]->OpenStream(method, read_ahead));
+  return std::make_unique<Stream>(*this, index,
+                                  transports_[index]->OpenStream(method, read_ahead, traceparent));
 }
 
 }  // namespace itemdb

@@ -21,7 +21,8 @@ class FailoverTransport : public Transport {
 
   // STANDBY and FENCED become UNAVAILABLE, with their reasons: nothing was applied, and trying again helps.
   Cancel Send(OutgoingCall call, Done done) override;
-  std::unique_ptr<MessageStream> OpenStream(const char* method, size_t read_ahead) override;
+  std::unique_ptr<MessageStream> OpenStream(const char* method, size_t read_ahead,
+                                            const std::string& traceparent) override;
   const std::string& endpoint() const override { return endpoint_; }
 
  private:

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "client/call_metadata.h"
 #include "client/errors_internal.h"
 #include "client/grpc_transport.h"
 #include "common/status_macros.h"
@@ -171,8 +172,10 @@ class StreamCall : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBu
 
 class GrpcTransport::Stream : public MessageStream {
  public:
-  Stream(GrpcTransport& transport, const char* method, size_t read_ahead)
-      : transport_(transport), method_(method), call_(std::make_shared<StreamCall>(read_ahead)) {}
+  Stream(GrpcTransport& transport, const char* method, size_t read_ahead, const std::string& traceparent)
+      : transport_(transport), method_(method), call_(std::make_shared<StreamCall>(read_ahead)) {
+    if (!traceparent.empty()) call_->context().AddMetadata(kTraceparent, traceparent);
+  }
 
   ~Stream() override { call_->Abandon(); }
 
@@ -231,8 +234,9 @@ class GrpcTransport::Stream : public MessageStream {
   std::atomic<bool> cancelled_ = false;
 };
 
-std::unique_ptr<MessageStream> GrpcTransport::OpenStream(const char* method, size_t read_ahead) {
-  return std::make_unique<Stream>(*this, method, read_ahead);
+std::unique_ptr<MessageStream> GrpcTransport::OpenStream(const char* method, size_t read_ahead,
+                                                         const std::string& traceparent) {
+  return std::make_unique<Stream>(*this, method, read_ahead, traceparent);
 }
 
 }  // namespace itemdb

@@ -237,6 +237,8 @@ Transport::Cancel GrpcTransport::Send(OutgoingCall call, Done done) {
   pending->request = grpc::ByteBuffer(&slice, 1);
   pending->context.set_deadline(absl::ToChronoTime(pending->call.deadline));
   for (const auto& [key, value] : metadata_) pending->context.AddMetadata(key, value);
+  if (!pending->call.traceparent.empty())
+    pending->context.AddMetadata(kTraceparent, pending->call.traceparent);
   SendWhenConnected(pending, kFirstConnectPause);
   return [pending] {
     pending->cancelled = true;

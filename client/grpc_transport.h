@@ -41,7 +41,8 @@ class GrpcTransport : public Transport {
 
   // INVALID_ARGUMENT: the request is longer than kMaxMessageBytes.
   Cancel Send(OutgoingCall call, Done done) override;
-  std::unique_ptr<MessageStream> OpenStream(const char* method, size_t read_ahead) override;
+  std::unique_ptr<MessageStream> OpenStream(const char* method, size_t read_ahead,
+                                            const std::string& traceparent) override;
   const std::string& endpoint() const override { return endpoint_; }
 
  private:

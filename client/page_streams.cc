@@ -23,7 +23,7 @@ class StreamedItems {
   StreamedItems(std::shared_ptr<ClientCore> core, const char* method, Request request,
                 const StreamOptions& stream_options, CallOptions options, Decode decode)
       : core_(core),
-        stream_(std::move(core), method, kPagesAhead, std::move(options)),
+        stream_(std::move(core), method, request.table_name, kPagesAhead, std::move(options)),
         request_(std::move(request)),
         one_state_(stream_options.one_state),
         decode_(decode) {}

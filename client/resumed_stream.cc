@@ -10,9 +10,17 @@
 
 namespace itemdb {
 
-ResumedStream::ResumedStream(std::shared_ptr<ClientCore> core, const char* method, size_t read_ahead,
-                             CallOptions options)
-    : core_(std::move(core)), method_(method), read_ahead_(read_ahead), options_(std::move(options)) {}
+ResumedStream::ResumedStream(std::shared_ptr<ClientCore> core, const char* method, std::string table_name,
+                             size_t read_ahead, CallOptions options)
+    : core_(std::move(core)),
+      method_(method),
+      table_name_(std::move(table_name)),
+      read_ahead_(read_ahead),
+      options_(std::move(options)) {}
+
+ResumedStream::~ResumedStream() {
+  if (openings_ > 0) core_->Record(method_, table_name_, end_, begin_, openings_, traceparent_);
+}
 
 absl::Status ResumedStream::CheckUsable() const {
   if (InCallback()) {
@@ -24,7 +32,11 @@ absl::Status ResumedStream::CheckUsable() const {
 
 void ResumedStream::Open() {
   cancel_callback_.reset();
-  stream_ = core_->OpenStream(method_, read_ahead_);
+  if (openings_++ == 0) {
+    traceparent_ = core_->TraceparentOf(options_);
+    begin_ = absl::Now();
+  }
+  stream_ = core_->OpenStream(method_, read_ahead_, traceparent_);
   cancel_callback_.emplace(options_.cancel, [weak = std::weak_ptr<MessageStream>(stream_)] {
     if (std::shared_ptr<MessageStream> stream = weak.lock()) stream->Cancel();
   });
@@ -44,13 +56,15 @@ absl::StatusOr<std::optional<std::string>> ResumedStream::Read() {
                       (keep_trying_ && absl::IsDeadlineExceeded(message.status()));
   if (!passes || (++attempts_ >= retry.max_attempts && !keep_trying_)) {
     gave_up_ = true;
+    end_ = message.status();
     return message;
   }
   thread_local std::minstd_rand random(std::random_device{}());
   const double spread = std::generate_canonical<double, 20>(random);
   if (!Pause(Backoff(retry, attempts_, spread, RetryAfterOf(message.status())))) {
     gave_up_ = true;
-    return MakeError(absl::StatusCode::kCancelled, kReasonCancelled, "the stream was cancelled");
+    end_ = MakeError(absl::StatusCode::kCancelled, kReasonCancelled, "the stream was cancelled");
+    return end_;
   }
   return message;
 }

@@ -16,7 +16,12 @@ namespace itemdb {
 // For one thread. Blocking.
 class ResumedStream {
  public:
-  ResumedStream(std::shared_ptr<ClientCore> core, const char* method, size_t read_ahead, CallOptions options);
+  // `table_name`: the table of the stream, for CallRecord; empty: none, or several.
+  ResumedStream(std::shared_ptr<ClientCore> core, const char* method, std::string table_name,
+                size_t read_ahead, CallOptions options);
+  ~ResumedStream();
+  ResumedStream(const ResumedStream&) = delete;
+  ResumedStream& operator=(const ResumedStream&) = delete;
 
   // OK, or why a stream cannot be used: this thread runs a callback, or the retry options are invalid.
   absl::Status CheckUsable() const;
@@ -42,6 +47,7 @@ class ResumedStream {
 
   const std::shared_ptr<ClientCore> core_;
   const char* const method_;
+  const std::string table_name_;
   const size_t read_ahead_;
   const CallOptions options_;
   std::shared_ptr<MessageStream> stream_;
@@ -50,6 +56,11 @@ class ResumedStream {
   int attempts_ = 0;
   bool keep_trying_ = false;
   bool gave_up_ = false;
+  // For CallRecord.
+  std::string traceparent_;
+  absl::Time begin_;
+  int openings_ = 0;
+  absl::Status end_;
 };
 
 }  // namespace itemdb

@@ -26,6 +26,8 @@ struct OutgoingCall {
   // The encoded request message of the method.
   std::shared_ptr<const std::string> request;
   absl::Time deadline;
+  // Sent as header or metadata of this name; empty: none.
+  std::string traceparent = {};
 };
 
 // Messages to and from one method of the daemon. Blocking, for one thread; Cancel() may be called from any
@@ -64,7 +66,9 @@ class Transport {
   virtual Cancel Send(OutgoingCall call, Done done) = 0;
 
   // Opens a stream without blocking. Receives up to `read_ahead` messages (at least 1) before Read.
-  virtual std::unique_ptr<MessageStream> OpenStream(const char* method, size_t read_ahead) = 0;
+  // `traceparent` as in OutgoingCall.
+  virtual std::unique_ptr<MessageStream> OpenStream(const char* method, size_t read_ahead,
+                                                    const std::string& traceparent) = 0;
 
   // The address of the daemon, for messages.
   virtual const std::string& endpoint() const = 0;

@@ -26,7 +26,7 @@ class WatchedChanges {
       : core_(core),
         on_progress_(request.on_progress),
         own_retries_(options.retry.has_value()),
-        stream_(std::move(core), "/itemdb.v1.Changes/Watch", kRepliesAhead, options) {
+        stream_(std::move(core), "/itemdb.v1.Changes/Watch", request.table_name, kRepliesAhead, options) {
     if (request.after_sequence.has_value()) request_.set_after_sequence(*request.after_sequence);
     request_.set_table_name(request.table_name);
     request_.set_table_storage_id(request.table_storage_id);

@@ -139,6 +139,10 @@ ServerOptions ToServerOptions(const Options& options, const MemoryBudget& budget
   server.memory_bytes = options.memory_bytes;
   server.call_bytes = budget.calls;
   server.slow_request = options.slow_request;
+  if (!options.trace_url.empty()) {
+    server.tracer = std::make_unique<Tracer>(
+        TracerOptions{.url = options.trace_url, .ratio = options.traced_share, .log = log});
+  }
   server.transport_bytes = budget.transport;
   server.status_delay = options.status_delay;
   server.http.addresses = options.http_addresses;

@@ -24,7 +24,8 @@ namespace {
 // The calls of one stream, one at a time.
 class BlockingCalls {
  public:
-  explicit BlockingCalls(Transport& transport) : transport_(transport) {}
+  BlockingCalls(Transport& transport, std::string traceparent)
+      : transport_(transport), traceparent_(std::move(traceparent)) {}
 
   // Sends the request and waits for the encoded reply.
   absl::StatusOr<std::string> Call(const char* method, CallKind kind,
@@ -39,7 +40,8 @@ class BlockingCalls {
         transport_.Send({.method = method,
                          .kind = kind,
                          .request = std::make_shared<const std::string>(request.SerializeAsString()),
-                         .deadline = deadline},
+                         .deadline = deadline,
+                         .traceparent = traceparent_},
                         [promise](absl::Status status, std::string_view bytes) {
                           promise->set_value(status.ok() ? absl::StatusOr<std::string>(std::string(bytes))
                                                          : absl::StatusOr<std::string>(std::move(status)));
@@ -67,6 +69,7 @@ class BlockingCalls {
 
  private:
   Transport& transport_;
+  const std::string traceparent_;
   std::mutex mutex_;
   // Guarded by mutex_.
   bool is_cancelled_ = false;
@@ -79,7 +82,8 @@ class BlockingCalls {
 template <typename StreamRequest, typename Reply>
 class PageStream : public MessageStream {
  public:
-  PageStream(Transport& transport, const char* method) : calls_(transport), method_(method) {}
+  PageStream(Transport& transport, const char* method, const std::string& traceparent)
+      : calls_(transport, traceparent), method_(method) {}
 
   void Write(std::string message) override { is_valid_ = request_.ParseFromString(message); }
   void WritesDone() override {}
@@ -139,7 +143,7 @@ bool IsRejection(const absl::Status& status) {
 
 class BulkStream : public MessageStream {
  public:
-  explicit BulkStream(Transport& transport) : calls_(transport) {}
+  BulkStream(Transport& transport, const std::string& traceparent) : calls_(transport, traceparent) {}
 
   void Write(std::string message) override { chunks_.push_back(std::move(message)); }
   void WritesDone() override {}
@@ -304,14 +308,15 @@ class UnimplementedStream : public MessageStream {
 
 }  // namespace
 
-std::unique_ptr<MessageStream> OpenHttpStream(Transport& transport, std::string_view method) {
+std::unique_ptr<MessageStream> OpenHttpStream(Transport& transport, std::string_view method,
+                                              const std::string& traceparent) {
   if (method == "/itemdb.v1.Data/QueryStream")
-    return std::make_unique<PageStream<v1::QueryStreamRequest, v1::QueryReply>>(transport,
-                                                                                "/itemdb.v1.Data/Query");
+    return std::make_unique<PageStream<v1::QueryStreamRequest, v1::QueryReply>>(
+        transport, "/itemdb.v1.Data/Query", traceparent);
   if (method == "/itemdb.v1.Data/ScanStream")
-    return std::make_unique<PageStream<v1::ScanStreamRequest, v1::ScanReply>>(transport,
-                                                                              "/itemdb.v1.Data/Scan");
-  if (method == "/itemdb.v1.Data/BulkWrite") return std::make_unique<BulkStream>(transport);
+    return std::make_unique<PageStream<v1::ScanStreamRequest, v1::ScanReply>>(
+        transport, "/itemdb.v1.Data/Scan", traceparent);
+  if (method == "/itemdb.v1.Data/BulkWrite") return std::make_unique<BulkStream>(transport, traceparent);
   return std::make_unique<UnimplementedStream>(method);
 }
 

@@ -64,6 +64,7 @@ absl::Status CheckHttpOptions(const ClientOptions& options) {
 struct HttpTransport::Pending {
   std::unique_ptr<JsonExchange> exchange;
   absl::Time deadline;
+  std::string traceparent;
   Done done;
   // The request under way.
   JsonRequest request;
@@ -112,6 +113,7 @@ absl::StatusOr<std::unique_ptr<Transport>> HttpTransport::Make(const ClientOptio
 Transport::Cancel HttpTransport::Send(OutgoingCall call, Done done) {
   auto pending = std::make_shared<Pending>();
   pending->deadline = call.deadline;
+  pending->traceparent = std::move(call.traceparent);
   pending->done = std::move(done);
   pending->exchange = MakeJsonExchange(call.method, call.kind);
   absl::StatusOr<JsonRequest> first = pending->exchange == nullptr
@@ -163,11 +165,14 @@ void HttpTransport::PostNow(const std::shared_ptr<Pending>& pending) {
     return;
   }
   pending->post_number =
-      loop_->Post({.body = request.body, .headers = HeadersFor(request), .deadline = pending->deadline},
+      loop_->Post({.body = request.body,
+                   .headers = HeadersFor(request, pending->traceparent),
+                   .deadline = pending->deadline},
                   [this, pending](CurlReply reply) { Replied(pending, std::move(reply)); });
 }
 
-std::vector<std::string> HttpTransport::HeadersFor(const JsonRequest& request) const {
+std::vector<std::string> HttpTransport::HeadersFor(const JsonRequest& request,
+                                                   const std::string& traceparent) const {
   const std::string body_hash = common::Hex(common::HashOf(request.body));
   common::NamesAndValues headers = common::SignedHeaders(
       {.method = "POST",
@@ -181,6 +186,7 @@ std::vector<std::string> HttpTransport::HeadersFor(const JsonRequest& request) c
        .service = kService},
       endpoint_.credentials, absl::Now());
   headers.insert(headers.end(), metadata_.begin(), metadata_.end());
+  if (!traceparent.empty()) headers.emplace_back(kTraceparent, traceparent);
   std::vector<std::string> lines;
   for (const auto& [name, value] : headers) lines.push_back(name + ": " + value);
   return lines;
@@ -257,8 +263,9 @@ void HttpTransport::Continue(const std::shared_ptr<Pending>& pending, absl::Stat
   pending->End(absl::OkStatus(), std::get<std::string>(*step));
 }
 
-std::unique_ptr<MessageStream> HttpTransport::OpenStream(const char* method, size_t) {
-  return OpenHttpStream(*this, method);
+std::unique_ptr<MessageStream> HttpTransport::OpenStream(const char* method, size_t,
+                                                         const std::string& traceparent) {
+  return OpenHttpStream(*this, method, traceparent);
 }
 
 }  // namespace itemdb

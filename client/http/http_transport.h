@@ -26,7 +26,8 @@ class HttpTransport : public Transport {
   Cancel Send(OutgoingCall call, Done done) override;
   // QueryStream and ScanStream read page after page; BulkWrite sends batches. The streams of other methods
   // end with UNIMPLEMENTED.
-  std::unique_ptr<MessageStream> OpenStream(const char* method, size_t read_ahead) override;
+  std::unique_ptr<MessageStream> OpenStream(const char* method, size_t read_ahead,
+                                            const std::string& traceparent) override;
   const std::string& endpoint() const override { return name_; }
 
  private:
@@ -41,7 +42,7 @@ class HttpTransport : public Transport {
   void Continue(const std::shared_ptr<Pending>& pending, absl::StatusOr<JsonStep> step);
   // The status of a request that got no reply, or one that is damaged.
   absl::Status StatusOfLoss(const CurlReply& reply, CallKind kind) const;
-  std::vector<std::string> HeadersFor(const JsonRequest& request) const;
+  std::vector<std::string> HeadersFor(const JsonRequest& request, const std::string& traceparent) const;
 
   const std::string name_;
   const HttpEndpoint endpoint_;

@@ -74,7 +74,8 @@ class FakeDatabase::Transport : public ::itemdb::Transport {
     };
   }
 
-  std::unique_ptr<MessageStream> OpenStream(const char* method, size_t /*read_ahead*/) override;
+  std::unique_ptr<MessageStream> OpenStream(const char* method, size_t /*read_ahead*/,
+                                            const std::string& /*traceparent*/) override;
 
   const std::string& endpoint() const override { return endpoint_; }
 
@@ -193,8 +194,8 @@ class FakeDatabase::Transport::Stream : public MessageStream {
   std::atomic<bool> cancelled_ = false;
 };
 
-std::unique_ptr<MessageStream> FakeDatabase::Transport::OpenStream(const char* method,
-                                                                   size_t /*read_ahead*/) {
+std::unique_ptr<MessageStream> FakeDatabase::Transport::OpenStream(const char* method, size_t /*read_ahead*/,
+                                                                   const std::string& /*traceparent*/) {
   return std::make_unique<Stream>(state_, method);
 }
 

@@ -26,7 +26,7 @@ namespace {
 
 // How often a record tells of losses.
 constexpr std::chrono::seconds kLossInterval(1);
-// A longer last line is not a record: no record has more than seven texts, which JSON makes six times as
+// A longer last line is not a record: no record has more than eight texts, which JSON makes six times as
 // long.
 constexpr off_t kMaxLineBytes = 32 << 10;
 // Every record begins so.
@@ -129,8 +129,8 @@ AuditLog::~AuditLog() {
 void AuditLog::Add(AuditedCall call) {
   const int64_t now_us = absl::ToUnixMicros(absl::Now());
   const std::string_view event = call.reason.empty() ? "call" : "refused";
-  for (std::string* text :
-       {&call.key_id, &call.peer, &call.operation, &call.table, &call.outcome, &call.reason}) {
+  for (std::string* text : {&call.key_id, &call.peer, &call.operation, &call.table, &call.outcome,
+                            &call.reason, &call.trace_id}) {
     if (text->size() > kMaxAuditTextBytes) text->resize(kMaxAuditTextBytes);
   }
   storage::MutexLock lock(mutex_);
@@ -214,6 +214,7 @@ void AuditLog::Write(const Entry& entry) {
   AddText(json, "table", entry.call.table);
   AddText(json, "outcome", entry.call.outcome);
   AddText(json, "reason", entry.call.reason);
+  AddText(json, "trace_id", entry.call.trace_id);
   if (entry.count > 0) json["count"] = entry.count;
   json["previous"] = last_hash_;
   // Texts of clients need not be UTF-8. Only ASCII is written, so that no line controls a terminal.

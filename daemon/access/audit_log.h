@@ -10,9 +10,10 @@
 // hash that was kept elsewhere shows that. The first record of a new file has 64 zeros, or, when the log was
 // rotated, the last hash of the file before.
 //
-// Members that have no value are left out. Events: "call" and "refused" (a call that was not authorised, with
-// a `reason`); "opened", "reopened" and "closed" of the log itself; "lost", the `count` of records that were
-// not written, because the queue was full or the disk refused them.
+// Members that have no value are left out, also `trace_id`, the trace that the caller says its call is a part
+// of. Events: "call" and "refused" (a call that was not authorised, with a `reason`); "opened", "reopened"
+// and "closed" of the log itself; "lost", the `count` of records that were not written, because the queue was
+// full or the disk refused them.
 #pragma once
 
 #include <atomic>
@@ -48,6 +49,8 @@ struct AuditedCall {
   std::string outcome = {};
   // Why a call was refused; empty for other calls.
   std::string reason = {};
+  // The trace that the call is a part of, 32 hexadecimal digits; empty: none.
+  std::string trace_id = {};
 };
 
 inline constexpr size_t kMaxAuditTextBytes = 256;

@@ -297,6 +297,21 @@ absl::Status CheckS3(const Merged& merged, const Options& options) {
   return absl::OkStatus();
 }
 
+absl::Status DeriveTracing(const Merged& merged, Options& options) {
+  const auto wrong = [&](std::string_view setting, const absl::Status& why) {
+    return storage::ValidationError(
+        absl::StrFormat("%s: %s", Subject(merged, setting), storage::MessageOf(why)));
+  };
+  absl::StatusOr<double> share = ParseShare(options.trace_ratio);
+  if (!share.ok()) return wrong("trace-ratio", share.status());
+  options.traced_share = *share;
+  if (options.trace_endpoint.empty()) return absl::OkStatus();
+  absl::StatusOr<std::string> url = ParseTraceEndpoint(options.trace_endpoint);
+  if (!url.ok()) return wrong("trace-endpoint", url.status());
+  options.trace_url = *std::move(url);
+  return absl::OkStatus();
+}
+
 // Checks each value by itself.
 absl::StatusOr<Options> Apply(const Merged& merged, uint64_t machine_memory_bytes) {
   Options options;
@@ -314,6 +329,7 @@ absl::Status Derive(const Merged& merged, Options& options) {
   ITEMDB_RETURN_IF_ERROR(CheckBackupSchedule(merged, options));
   ITEMDB_RETURN_IF_ERROR(CheckStandby(merged, options));
   ITEMDB_RETURN_IF_ERROR(CheckS3(merged, options));
+  ITEMDB_RETURN_IF_ERROR(DeriveTracing(merged, options));
   if (options.data_directory.empty()) {
     return storage::ValidationError(
         "the directory of the database is missing: give --data-dir, ITEMD_DATA_DIR, or data-dir in the "

@@ -133,6 +133,9 @@ struct Options {
   std::string log_format;
   // Zero: no slow calls are logged.
   absl::Duration slow_request;
+  // The URL of a collector; empty: calls are not traced.
+  std::string trace_endpoint;
+  std::string trace_ratio;
   absl::Duration shutdown_timeout;
 
   // ---- derived from the above ----
@@ -146,6 +149,10 @@ struct Options {
   std::vector<ListenAddress> metrics_addresses;
   // Permission bits of unix sockets.
   unsigned socket_permissions = 0;
+  // Where spans are sent to; empty without `trace_endpoint`.
+  std::string trace_url;
+  // The share of calls that are traced, 0 to 1.
+  double traced_share = 0;
 
   bool durable() const { return durability == "durable"; }
   bool recover_last_good() const { return recover == "last-good"; }

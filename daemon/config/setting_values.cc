@@ -66,6 +66,35 @@ absl::StatusOr<uint64_t> ParseSizeOrShare(std::string_view text, uint64_t whole)
   return static_cast<uint64_t>(*number / 100 * static_cast<double>(whole));
 }
 
+absl::StatusOr<double> ParseShare(std::string_view text) {
+  std::string_view rest = text;
+  const std::optional<double> number = ConsumeNumber(rest);
+  const double share = number.value_or(-1) / (rest == "%" ? 100 : 1);
+  if (!number.has_value() || (!rest.empty() && rest != "%") || share < 0 || share > 1) {
+    return storage::ValidationError(absl::StrFormat(
+        "\"%s\" is not a share: write a percentage from 0%% to 100%%, or a fraction from 0 to 1", text));
+  }
+  return share;
+}
+
+absl::StatusOr<std::string> ParseTraceEndpoint(const std::string& endpoint) {
+  const auto wrong = [&](std::string_view why) {
+    return storage::ValidationError(absl::StrFormat(
+        "\"%s\" %s: it takes the URL of a collector, such as http://127.0.0.1:4318", endpoint, why));
+  };
+  const size_t scheme = endpoint.find("://");
+  if (scheme == std::string::npos ||
+      (endpoint.substr(0, scheme) != "http" && endpoint.substr(0, scheme) != "https"))
+    return wrong("does not begin with http:// or https://");
+  if (endpoint.find_first_of("?#@ \t\r\n\"") != std::string::npos)
+    return wrong("has a query, a user name or a blank");
+  const size_t host = scheme + 3;
+  const size_t path = endpoint.find('/', host);
+  if (std::min(path, endpoint.size()) == host) return wrong("names no host");
+  if (path != std::string::npos && path + 1 != endpoint.size()) return endpoint;
+  return endpoint.substr(0, path) + "/v1/traces";
+}
+
 absl::StatusOr<absl::Duration> ParseDuration(std::string_view text) {
   absl::Duration duration;
   bool parsed = absl::ParseDuration(absl::string_view(text.data(), text.size()), &duration);

@@ -19,6 +19,14 @@ absl::StatusOr<uint64_t> ParseSize(std::string_view text);
 // As ParseSize(); also takes a percentage of `whole`, such as "25%". INVALID_ARGUMENT: more than 100%.
 absl::StatusOr<uint64_t> ParseSizeOrShare(std::string_view text, uint64_t whole);
 
+// 0 to 1 from "1%", "0.5%", "0.01", "1". INVALID_ARGUMENT: another text, or more than the whole.
+absl::StatusOr<double> ParseShare(std::string_view text);
+
+// The URL that spans are sent to for a --trace-endpoint: "http://127.0.0.1:4318" becomes
+// "http://127.0.0.1:4318/v1/traces"; a URL with a path stays. INVALID_ARGUMENT: it is no http or https URL,
+// or has a query or a user name.
+absl::StatusOr<std::string> ParseTraceEndpoint(const std::string& endpoint);
+
 // A duration from "10s", "1m30s", "250ms", "0s". INVALID_ARGUMENT: without a unit, negative, or infinite.
 absl::StatusOr<absl::Duration> ParseDuration(std::string_view text);
 

@@ -376,6 +376,13 @@ const std::vector<Setting>& Settings() {
        {},
        0,
        kDayMs},
+      {"trace-endpoint", &Options::trace_endpoint, "URL", "",
+       "Send spans of calls to this collector, OTLP over HTTP as JSON; http://HOST:4318 stands for "
+       "http://HOST:4318/v1/traces. Without it no call is traced"},
+      {"trace-ratio", &Options::trace_ratio, "SHARE", "1%",
+       "The share of calls that are traced if their caller does not decide it, as a percentage or a "
+       "fraction: "
+       "1% or 0.01"},
       {"shutdown-timeout",
        &Options::shutdown_timeout,
        "DURATION",

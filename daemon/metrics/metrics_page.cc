@@ -209,6 +209,11 @@ void AddServing(ServingContext& serving, Families& out) {
         .Add({{"state", "written"}}, audit->written())
         .Add({{"state", "lost"}}, audit->lost());
   }
+  if (serving.tracer != nullptr) {
+    out.Counter("itemdb_trace_spans_total", "Spans of traced calls, by what became of them.")
+        .Add({{"state", "exported"}}, serving.tracer->exported())
+        .Add({{"state", "dropped"}}, serving.tracer->dropped());
+  }
 }
 
 void AddTables(const v1::GetStatusReply& status, Families& out) {

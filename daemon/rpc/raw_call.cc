@@ -101,6 +101,15 @@ absl::StatusOr<Caller> CheckCallerOf(ServingContext& serving, const grpc::Callba
   return caller;
 }
 
+std::optional<TraceContext> TraceContextOf(const grpc::CallbackServerContext& context) {
+  const auto find = [&metadata = context.client_metadata()](const char* name) {
+    const auto [first, end] = metadata.equal_range(name);
+    if (first == end || std::next(first) != end) return std::optional<std::string_view>();
+    return std::optional<std::string_view>(std::string_view(first->second.data(), first->second.size()));
+  };
+  return ReadTraceContext(find("traceparent"), find("x-amzn-trace-id"));
+}
+
 AuditedCall AuditedCallOf(const grpc::CallbackServerContext& context, std::string_view method) {
   const auto& metadata = context.client_metadata();
   const auto sent = metadata.find("authorization");
@@ -109,6 +118,8 @@ AuditedCall AuditedCallOf(const grpc::CallbackServerContext& context, std::strin
     call.key_id = ClaimedKeyId(std::string_view(sent->second.data(), sent->second.size()));
   call.peer = context.peer();
   call.operation = method;
+  if (const std::optional<TraceContext> trace = TraceContextOf(context))
+    call.trace_id = ToText(trace->trace_id);
   return call;
 }
 
@@ -168,7 +179,11 @@ Call::Call(ServingContext& serving, const grpc::CallbackServerContext& context, 
       request_bytes_(request_bytes),
       reply_(reply),
       caller_left_(std::make_shared<storage::Cancellation>(DeadlineOf(context))),
-      cancellation_(caller_left_) {}
+      cancellation_(caller_left_) {
+  if (serving_.tracer == nullptr) return;
+  traced_ = serving_.tracer->Begin(TraceContextOf(context));
+  if (traced_ != nullptr) caller_left_->set_trace({traced_, &traced_->steps});
+}
 
 bool Call::Enter(const grpc::CallbackServerContext& context, MemoryUse use) {
   if (!serving_.gate.TryEnter()) {
@@ -198,8 +213,8 @@ bool Call::Enter(const grpc::CallbackServerContext& context, MemoryUse use) {
 
 grpc::Status Call::ErrorReply(const absl::Status& status) { return ToGrpcStatus(status); }
 
-void RecordCall(ServingContext& serving, const AnsweredCall& call, const grpc::Status& status,
-                std::string_view outcome) {
+void RecordCall(ServingContext& serving, const grpc::CallbackServerContext& context, const AnsweredCall& call,
+                const grpc::Status& status, TracedCall* traced_or_null, std::string_view outcome) {
   const std::string error = ReasonOf(status);
   serving.metrics.Count({.protocol = Protocol::kGrpc,
                          .operation = call.method.substr(call.method.rfind('/') + 1),
@@ -209,10 +224,32 @@ void RecordCall(ServingContext& serving, const AnsweredCall& call, const grpc::S
                          .request_bytes = call.request_bytes,
                          .reply_bytes = call.reply_bytes,
                          .items = call.items});
-  if (!serving.slow_log.IsSlow(call.duration)) return;
-  AnsweredCall logged = call;
-  logged.code = absl::StatusCodeToString(static_cast<absl::StatusCode>(status.error_code()));
-  serving.slow_log.Log(logged);
+  const bool slow = serving.slow_log.IsSlow(call.duration);
+  if (!slow && traced_or_null == nullptr) return;
+  std::string code = absl::StatusCodeToString(static_cast<absl::StatusCode>(status.error_code()));
+  if (slow) {
+    AnsweredCall logged = call;
+    logged.code = code;
+    if (traced_or_null != nullptr) {
+      logged.trace_id = ToText(traced_or_null->trace_id);
+    } else if (const std::optional<TraceContext> trace = TraceContextOf(context)) {
+      logged.trace_id = ToText(trace->trace_id);
+    }
+    serving.slow_log.Log(logged);
+  }
+  if (traced_or_null == nullptr) return;
+  const auto now = std::chrono::steady_clock::now();
+  serving.tracer->Finish(*traced_or_null,
+                         {.operation = call.method.substr(call.method.rfind('/') + 1),
+                          .protocol = "grpc",
+                          .table = std::string(CountedTableName(call.log_fields)),
+                          .code = std::move(code),
+                          .reason = std::string(status.ok() ? outcome : std::string_view(error)),
+                          .begin = now - call.duration,
+                          .end = now,
+                          .request_bytes = call.request_bytes,
+                          .reply_bytes = call.reply_bytes,
+                          .items = call.items < 0 ? call.log_fields.items : call.items});
 }
 
 void Call::Audit(const grpc::Status& status) {
@@ -229,7 +266,7 @@ void Call::Audit(const grpc::Status& status) {
 }
 
 void Call::Complete(EncodedReply reply, int64_t items, std::string_view outcome) {
-  RecordCall(serving_,
+  RecordCall(serving_, context_,
              {.method = method_,
               .log_fields = log_fields_,
               .duration = std::chrono::steady_clock::now() - arrived_,
@@ -237,7 +274,7 @@ void Call::Complete(EncodedReply reply, int64_t items, std::string_view outcome)
               .reply_bytes = reply.bytes,
               .items = items,
               .code = {}},
-             reply.status, outcome);
+             reply.status, traced_.get(), outcome);
   Audit(reply.status);
   if (reserved_small_) {
     serving_.memory->ReleaseSmall(reserved_bytes_);

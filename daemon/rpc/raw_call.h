@@ -13,6 +13,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -71,9 +72,13 @@ struct EncodedReply {
   size_t bytes = 0;
 };
 
-// Counts a unary call or a part of a stream, and logs it if it was slow. `outcome` is OutcomeOf() its reply.
-void RecordCall(ServingContext& serving, const AnsweredCall& call, const grpc::Status& status,
-                std::string_view outcome = "");
+// The trace that the caller says its call is a part of; nullopt: none.
+std::optional<TraceContext> TraceContextOf(const grpc::CallbackServerContext& context);
+
+// Counts a unary call or a part of a stream, logs it if it was slow, and sends its span if it is traced.
+// `outcome` is OutcomeOf() its reply.
+void RecordCall(ServingContext& serving, const grpc::CallbackServerContext& context, const AnsweredCall& call,
+                const grpc::Status& status, TracedCall* traced_or_null, std::string_view outcome = "");
 
 // Encodes a reply into `bytes`. A reply above 1 KiB is counted in `memory` until gRPC has sent it.
 // RESOURCE_EXHAUSTED, reason LIMIT_EXCEEDED: the reply is longer than storage::kMaxMessageBytes.
@@ -146,6 +151,8 @@ class Call final : public grpc::ServerUnaryReactor {
   // Both point to the same object.
   const std::shared_ptr<storage::Cancellation> caller_left_;
   const storage::CancellationPtr cancellation_;
+  // Null: the call is not traced.
+  std::shared_ptr<TracedCall> traced_;
   Caller caller_;
   CallLogFields log_fields_;
   size_t reserved_bytes_ = 0;

@@ -191,6 +191,7 @@ absl::Status Server::WatchFiles(const ServerOptions& options) {
 Server::Server(ServerOptions& options) : serving_(options.call_bytes, options.slow_request, options.log) {
   if (options.audit_log != nullptr)
     serving_.audit.SetFile(std::move(options.audit_log), options.audit_all_calls);
+  serving_.tracer = std::move(options.tracer);
 }
 
 void Server::ReportHealth(const storage::Database& database) {

@@ -53,6 +53,8 @@ struct ServerOptions {
   size_t call_bytes = 1 << 30;
   // Calls that take at least this long are logged; zero: none.
   absl::Duration slow_request = absl::ZeroDuration();
+  // Null: calls are not traced.
+  std::unique_ptr<Tracer> tracer;
   // Bytes of gRPC's buffers. When they are full gRPC makes peers wait and cancels calls.
   size_t transport_bytes = 512 << 20;
   // How long replies over HTTP show CREATING, UPDATING and ENABLING; zero: not at all.

@@ -36,7 +36,7 @@ void CallAudit::Answered(AuditedCall call) { Keep(std::move(call)); }
 
 void CallAudit::Keep(AuditedCall call) {
   for (std::string* text :
-       {&call.key_id, &call.peer, &call.operation, &call.table, &call.outcome, &call.reason})
+       {&call.key_id, &call.peer, &call.operation, &call.table, &call.outcome, &call.reason, &call.trace_id})
     text->resize(std::min(text->size(), kMaxAuditTextBytes));
   {
     storage::MutexLock lock(mutex_);

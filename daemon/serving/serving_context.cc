@@ -85,9 +85,11 @@ void SlowRequestLog::Log(const AnsweredCall& call) {
   const std::optional<int64_t> left_out = limit_.Pass();
   if (!left_out.has_value()) return;
   log_->warn(
-      "slow request method={} table={} duration_ms={:.3f} request_bytes={} reply_bytes={} items={} code={}",
+      "slow request method={} table={} duration_ms={:.3f} request_bytes={} reply_bytes={} items={} code={} "
+      "trace_id={}",
       call.method, LoggedTableName(call.log_fields), milliseconds, call.request_bytes, call.reply_bytes,
-      call.items < 0 ? call.log_fields.items : call.items, call.code);
+      call.items < 0 ? call.log_fields.items : call.items, call.code,
+      call.trace_id.empty() ? "-" : call.trace_id);
   if (*left_out > 0) log_->warn("slow requests not logged count={}", *left_out);
 }
 

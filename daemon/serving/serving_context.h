@@ -21,6 +21,7 @@
 #include "daemon/serving/line_limit.h"
 #include "daemon/serving/open_streams.h"
 #include "daemon/serving/open_watches.h"
+#include "daemon/tracing/tracer.h"
 #include "storage/base/mutex.h"
 #include "storage/base/status.h"
 
@@ -90,6 +91,8 @@ struct AnsweredCall {
   int64_t items;
   // The name of the status code: "OK". Only for a call that is logged.
   std::string code;
+  // The trace that the call is a part of; empty: none. Only for a call that is logged.
+  std::string trace_id = {};
 };
 
 // A slow call that is kept in memory. `table` is as in log lines.
@@ -146,6 +149,8 @@ struct ServingContext {
   SlowRequestLog slow_log;
   CallAudit audit;
   CallMetrics metrics;
+  // Null: calls are not traced. Set before the first call.
+  std::unique_ptr<Tracer> tracer;
 };
 
 }  // namespace itemdb::daemon

@@ -36,6 +36,7 @@ class PageStream final : public ReplyStream {
     absl::StatusOr<ReadPageOf> read = begin(request.one_state());
     if (!read.ok()) return End(read.status());
     read_ = *std::move(read);
+    call().TraceSteps();
     MakeNext();
   }
 

@@ -18,7 +18,13 @@ StreamCall::StreamCall(ServingContext& serving, const grpc::CallbackServerContex
       method_(method),
       request_bytes_(request_bytes),
       caller_left_(std::make_shared<storage::Cancellation>(DeadlineOf(context))),
-      cancellation_(caller_left_) {}
+      cancellation_(caller_left_) {
+  if (serving_.tracer != nullptr) traced_ = serving_.tracer->Begin(TraceContextOf(context));
+}
+
+void StreamCall::TraceSteps() {
+  if (traced_ != nullptr) caller_left_->set_trace({traced_, &traced_->steps});
+}
 
 grpc::Status StreamCall::Enter() {
   if (!serving_.gate.TryEnter()) return StoppingReply();
@@ -72,7 +78,8 @@ void StreamCall::Audit(const CallLogFields& log_fields, const grpc::Status& stat
 void StreamCall::RecordPart(std::chrono::steady_clock::time_point began, const CallLogFields& log_fields,
                             const EncodedReply& reply, int64_t items, size_t request_bytes) {
   Audit(log_fields, reply.status);
-  RecordCall(serving_,
+  const std::shared_ptr<TracedCall> part = traced_ == nullptr ? nullptr : Tracer::TakePart(*traced_);
+  RecordCall(serving_, context_,
              {.method = method_,
               .log_fields = log_fields,
               .duration = std::chrono::steady_clock::now() - began,
@@ -80,7 +87,7 @@ void StreamCall::RecordPart(std::chrono::steady_clock::time_point began, const C
               .reply_bytes = reply.bytes,
               .items = items,
               .code = {}},
-             reply.status);
+             reply.status, part.get());
 }
 
 }  // namespace itemdb::daemon

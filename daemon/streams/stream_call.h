@@ -43,6 +43,9 @@ class StreamCall {
     ITEMDB_RETURN_IF_ERROR(AddTables(part, AccessOfMethod(method_).role, &uses));
     return CheckUses(uses);
   }
+  // Parts of a traced stream have the steps of storage in their spans. For streams that make one part at a
+  // time.
+  void TraceSteps();
   // Leaves the gate and releases the memory. Called once.
   void Leave();
 
@@ -79,6 +82,8 @@ class StreamCall {
   // Both point to the same object.
   const std::shared_ptr<storage::Cancellation> caller_left_;
   const storage::CancellationPtr cancellation_;
+  // Null: the stream is not traced.
+  std::shared_ptr<TracedCall> traced_;
   // As the key was at the last CheckCaller().
   Caller caller_;
   // The tables of the request of a stream, once it is known.

@@ -14,7 +14,7 @@ using itemdb::If;
 using itemdb::ItemBuilder;
 using itemdb::Key;
 using itemdb::KeyCondition;
-using itemdb::Select;
+using itemdb::Project;
 using itemdb::TransactDelete;
 using itemdb::TransactPut;
 using itemdb::TransactUpdate;
@@ -156,11 +156,11 @@ QueryRequest EmployeesByName(const std::string& name) {
 
 QueryRequest EmployeePhones(const std::string& employee_id) {
   return Compose(EmployeeById(employee_id), Filter(Attr("Type") == "employee"),
-                 Select({Attr("phone_numbers")}));
+                 Project({Attr("phone_numbers")}));
 }
 
 QueryRequest CustomerPhones(const std::string& customer_id) {
-  return Compose(Partition(Key("PK") == CustomerKey(customer_id)), Select({Attr("phone_numbers")}));
+  return Compose(Partition(Key("PK") == CustomerKey(customer_id)), Project({Attr("phone_numbers")}));
 }
 
 QueryRequest CustomerOrders(const std::string& customer_id, const DateRange& dates) {

@@ -32,7 +32,7 @@ void AskComplexAttribute(const itemdb::Client& client) {
   const GetItemRequest customer{.table_name = "Customers", .key = {{"CustomerId", "avega"}}};
   Show(client, "1. a customer with all addresses", customer);
   Show(client, "2. one address of a customer",
-       Compose(customer, itemdb::Select({Attr("MailingAddresses")["Work"]})));
+       Compose(customer, itemdb::Project({Attr("MailingAddresses")["Work"]})));
 }
 
 // Strategy 2: each of the many has a copy of the one's data.

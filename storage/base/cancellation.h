@@ -8,10 +8,13 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <utility>
 
 #include "storage/base/status.h"
 
 namespace itemdb::storage {
+
+class CallTrace;
 
 // Thread-safe.
 class Cancellation {
@@ -28,9 +31,14 @@ class Cancellation {
   // deadline.
   absl::Status Check() const;
 
+  // Null: the call is not traced (storage/base/call_trace.h). Set before the operation begins.
+  CallTrace* trace() const { return trace_.get(); }
+  void set_trace(std::shared_ptr<CallTrace> trace) { trace_ = std::move(trace); }
+
  private:
   std::atomic<bool> cancelled_ = false;
   const Clock::time_point deadline_ = Clock::time_point::max();
+  std::shared_ptr<CallTrace> trace_;
 };
 
 // Null: the operation cannot be cancelled and has no deadline.

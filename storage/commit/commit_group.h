@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "storage/base/call_trace.h"
 #include "storage/base/time_of_day.h"
 #include "storage/catalog/catalog.h"
 #include "storage/commit/group_statistics.h"
@@ -48,6 +49,10 @@ class CommitUnit {
   // Whether the unit completes only when a standby has it (PipelineOptions::await_standby). Set before it is
   // submitted.
   bool waits_for_standby = false;
+  // Null: the write is not traced. Set before it is submitted; valid until Complete().
+  CallTrace* trace = nullptr;
+  // When a traced write was submitted.
+  CallTrace::Clock::time_point submitted;
 };
 
 // The item that a write will replace, read while the write is prepared, before it is submitted. Apply uses it

@@ -117,6 +117,7 @@ absl::Status CommitPipeline::Submit(std::unique_ptr<CommitUnit>& unit, WhenFull 
     MutexLock lock(mutex_);
     if (!refusing_.ok()) return refusing_;
     size_t bytes = unit->SizeBytes();
+    if (unit->trace != nullptr) unit->submitted = CallTrace::Clock::now();
     bool full = !queue_.empty() && statistics_.queued_bytes + bytes > QueueBytesFor(bytes);
     if (when_full == WhenFull::kWait && (full || !waiting_.empty())) {
       waiting_.push_back(std::move(unit));
@@ -225,6 +226,10 @@ void CommitPipeline::PutBack(Units units) {
 CommitPipeline::Completions CommitPipeline::RunGroup() {
   Completions completions;
   completions.units = TakeUnits();
+  const bool traced = std::any_of(completions.units.begin(), completions.units.end(),
+                                  [](const auto& unit) { return unit->trace != nullptr; });
+  GroupTimes times;
+  if (traced) times.taken = CallTrace::Clock::now();
   CommitGroup group(&state_);
   for (size_t i = 0; i < completions.units.size(); ++i) {
     completions.units[i]->Apply(group);
@@ -240,9 +245,11 @@ CommitPipeline::Completions CommitPipeline::RunGroup() {
     rocksdb::WriteOptions options;
     options.sync = options_.durable;
     auto begin = std::chrono::steady_clock::now();
+    times.ordered = begin;
     rocksdb::Status status = state_.store->Write(options, &group.SealBatch());
     last_write_duration_ = std::chrono::steady_clock::now() - begin;
     last_group_units_ = completions.units.size();
+    times.synced = begin + last_write_duration_;
     if (!status.ok()) {
       completions.status = MakeError(absl::StatusCode::kUnknown, kReasonWriteOutcomeUnknown,
                                      "the write may or may not have been applied: " + status.ToString());
@@ -264,7 +271,21 @@ CommitPipeline::Completions CommitPipeline::RunGroup() {
         std::chrono::duration_cast<std::chrono::microseconds>(last_write_duration_).count()));
     group_units_.Add(completions.units.size());
   }
+  if (traced) Trace(times, completions.wrote, completions.units);
   return completions;
+}
+
+void CommitPipeline::Trace(const GroupTimes& times, bool wrote, const Units& units) {
+  using Step = CallTrace::Step;
+  const auto now = CallTrace::Clock::now();
+  for (const auto& unit : units) {
+    if (unit->trace == nullptr) continue;
+    unit->trace->Add(Step::kQueue, unit->submitted, times.taken);
+    unit->trace->Add(Step::kOrder, times.taken, wrote ? times.ordered : now);
+    if (!wrote) continue;
+    unit->trace->Add(Step::kSync, times.ordered, times.synced);
+    unit->trace->Add(Step::kPublish, times.synced, now);
+  }
 }
 
 WrittenGroup CommitPipeline::TakeWritten(CommitGroup& group) const {
@@ -326,8 +347,14 @@ void CommitPipeline::Complete(Completions& completions) const {
   absl::Status at_standby = completions.status;
   const auto waits = [](const std::unique_ptr<CommitUnit>& unit) { return unit->waits_for_standby; };
   if (completions.wrote && completions.status.ok() &&
-      std::any_of(completions.units.begin(), completions.units.end(), waits))
+      std::any_of(completions.units.begin(), completions.units.end(), waits)) {
+    const auto begin = CallTrace::Clock::now();
     at_standby = options_.await_standby(completions.change_sequences.back());
+    for (const auto& unit : completions.units) {
+      if (unit->waits_for_standby && unit->trace != nullptr)
+        unit->trace->Add(CallTrace::Step::kStandby, begin, CallTrace::Clock::now());
+    }
+  }
   for (size_t i = 0; i < completions.units.size(); ++i) {
     CommitUnit& unit = *completions.units[i];
     unit.Complete(unit.waits_for_standby ? at_standby : completions.status, completions.change_sequences[i]);

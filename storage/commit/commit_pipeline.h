@@ -155,10 +155,21 @@ class CommitPipeline {
   // yet. kStopped: no thread is or becomes the leader until Start.
   enum class Leader { kNone, kLeading, kHandedToWriter, kStopped };
 
+  // When a group with a traced unit was taken from the queue, when all its units were applied, and when it
+  // was written.
+  struct GroupTimes {
+    CallTrace::Clock::time_point taken;
+    CallTrace::Clock::time_point ordered;
+    CallTrace::Clock::time_point synced;
+  };
+
   void WriterLoop();
   void CompletionLoop();
   // Runs one group with the queued units and returns the units to complete. Only for the commit leader.
   Completions RunGroup();
+  // Adds the steps of a group, which was made visible just now or `wrote` nothing, to the traces of its
+  // units.
+  static void Trace(const GroupTimes& times, bool wrote, const Units& units);
   // Ends the leadership of the calling thread when the queue is empty. Otherwise the writer thread becomes
   // the leader; called by the writer thread itself, returns true: it goes on leading.
   bool StepDown(bool is_writer);

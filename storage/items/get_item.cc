@@ -1,5 +1,6 @@
 // GetItem: reads one item by its primary key.
 
+#include "storage/base/call_trace.h"
 #include "storage/catalog/capacity.h"
 #include "storage/expressions/from_request.h"
 #include "storage/items/operations.h"
@@ -65,7 +66,10 @@ void GetItem(Engine& engine, const wire::GetItemRequest& request, Done<wire::Get
              CancellationPtr cancellation) {
   auto get = Prepare(engine, request);
   if (!get.ok()) return std::move(done)(get.status());
-  auto lookup = LookupItem(*get->view, *get->table, get->key, ReadTier::kCacheOnly);
+  auto lookup = [&] {
+    const TracedStep step(cancellation, CallTrace::Step::kCacheRead);
+    return LookupItem(*get->view, *get->table, get->key, ReadTier::kCacheOnly);
+  }();
   if (!lookup.ok() || !lookup->would_block) return std::move(done)(Answer(*get, std::move(lookup)));
 
   struct Waiting {
@@ -75,10 +79,15 @@ void GetItem(Engine& engine, const wire::GetItemRequest& request, Done<wire::Get
     void Finish(absl::StatusOr<Lookup> lookup) { std::move(done)(Answer(get, std::move(lookup))); }
   };
   auto waiting = std::make_shared<Waiting>(Waiting{*std::move(get), std::move(done)});
-  IoPool::Task task = [waiting, cancellation = std::move(cancellation)] {
+  const TracedWait wait(cancellation);
+  IoPool::Task task = [waiting, wait, cancellation = std::move(cancellation)] {
+    wait.End(cancellation);
     if (absl::Status wanted = CheckNotCancelled(cancellation); !wanted.ok()) return waiting->Finish(wanted);
     const PreparedGet& get = waiting->get;
-    waiting->Finish(LookupItem(*get.view, *get.table, get.key, ReadTier::kDisk));
+    waiting->Finish([&] {
+      const TracedStep step(cancellation, CallTrace::Step::kDiskRead);
+      return LookupItem(*get.view, *get.table, get.key, ReadTier::kDisk);
+    }());
   };
   if (!engine.io().Submit(task, IoPriority::kPoint)) waiting->Finish(IoPoolFullError());
 }

@@ -1,5 +1,6 @@
 #include "storage/items/point_reads.h"
 
+#include "storage/base/call_trace.h"
 #include "storage/base/limits.h"
 #include "storage/values/canonical.h"
 
@@ -8,6 +9,8 @@ namespace {
 
 // Reads on from `*next`. False when an I/O thread must go on: the next item is on disk, or there are many.
 absl::StatusOr<bool> Read(PointReads& reads, ReadTier tier, size_t* next) {
+  const TracedStep step(reads.cancellation,
+                        tier == ReadTier::kDisk ? CallTrace::Step::kDiskRead : CallTrace::Step::kCacheRead);
   for (; *next < reads.reads.size(); ++*next) {
     if (tier == ReadTier::kCacheOnly && *next == kMaxItemsOnRequestThread) return false;
     ITEMDB_RETURN_IF_ERROR(CheckNotCancelled(reads.cancellation));
@@ -55,7 +58,9 @@ void RunPointReads(Engine& engine, PointReads reads) {
   if (!all.ok() || *all) return std::move(reads.done)(all.status());
 
   auto shared = std::make_shared<PointReads>(std::move(reads));
-  IoPool::Task task = [shared, next]() mutable {
+  const TracedWait wait(shared->cancellation);
+  IoPool::Task task = [shared, wait, next]() mutable {
+    wait.End(shared->cancellation);
     absl::Status status = Read(*shared, ReadTier::kDisk, &next).status();
     std::move(shared->done)(std::move(status));
   };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "storage/base/call_trace.h"
 #include "storage/base/limits.h"
 
 namespace itemdb::storage {
@@ -76,7 +77,9 @@ WriteUnit::WriteUnit(Mode mode, std::vector<PreparedAction> actions, Finish fini
     : mode_(mode),
       actions_(std::move(actions)),
       finish_(std::move(finish)),
-      cancellation_(std::move(cancellation)) {}
+      cancellation_(std::move(cancellation)) {
+  trace = TraceOf(cancellation_);
+}
 
 size_t WriteUnit::SizeBytes() const { return SizeBytesOf(actions_); }
 
@@ -219,19 +222,26 @@ void WriteUnit::Complete(const absl::Status& status, uint64_t change_sequence) {
 
 void ReadAndSubmit(Engine& engine, std::shared_ptr<const ReadView> view, std::unique_ptr<WriteUnit> unit) {
   if (unit->actions().size() <= kMaxItemsOnRequestThread) {
-    absl::StatusOr<bool> read = PrefetchItems(*view, ReadTier::kCacheOnly, unit->max_item_bytes(),
-                                              kMaxUnitPrefetchedBytes, &unit->actions());
+    absl::StatusOr<bool> read = [&] {
+      const TracedStep step(unit->cancellation(), CallTrace::Step::kCacheRead);
+      return PrefetchItems(*view, ReadTier::kCacheOnly, unit->max_item_bytes(), kMaxUnitPrefetchedBytes,
+                           &unit->actions());
+    }();
     if (!read.ok()) return unit->Complete(read.status(), 0);
     if (*read) return Submit(engine, std::move(unit));
   }
 
   WriteUnit* borrowed = unit.get();
-  IoPool::Task task = [&engine, view = std::move(view), unit = std::move(unit)]() mutable {
+  const TracedWait wait(unit->cancellation());
+  IoPool::Task task = [&engine, wait, view = std::move(view), unit = std::move(unit)]() mutable {
+    wait.End(unit->cancellation());
     absl::Status read = CheckNotCancelled(unit->cancellation());
-    if (read.ok())
+    if (read.ok()) {
+      const TracedStep step(unit->cancellation(), CallTrace::Step::kDiskRead);
       read = PrefetchItems(*view, ReadTier::kDisk, unit->max_item_bytes(), kMaxUnitPrefetchedBytes,
                            &unit->actions())
                  .status();
+    }
     view.reset();
     if (!read.ok()) return unit->Complete(read, 0);
     Submit(engine, std::move(unit));

@@ -5,6 +5,7 @@
 
 #include "absl/strings/escaping.h"
 #include "itemdb/v1/data.pb.h"
+#include "storage/base/call_trace.h"
 #include "storage/base/limits.h"
 #include "storage/query/skipping_iterator.h"
 #include "storage/values/stored_record.h"
@@ -35,6 +36,8 @@ class PageReader {
   // Evaluates up to `max_items` items, all of the page with skip_damage. CANCELLED, DEADLINE_EXCEEDED: the
   // request was cancelled.
   absl::StatusOr<Progress> Run(ReadTier tier, int64_t max_items) {
+    const TracedStep step(cancellation_,
+                          tier == ReadTier::kDisk ? CallTrace::Step::kDiskRead : CallTrace::Step::kCacheRead);
     rocksdb::ReadOptions options;
     options.snapshot = page_.view->snapshot();
     options.read_tier = tier == ReadTier::kCacheOnly ? rocksdb::kBlockCacheTier : rocksdb::kReadAllTier;
@@ -53,6 +56,8 @@ class PageReader {
     page_.forward ? it.SeekToFirst() : it.SeekToLast();
     return Walk(it, tier, max_items);
   }
+
+  const CancellationPtr& cancellation() const { return cancellation_; }
 
   Page Finish() {
     page_.call.Record(true, scanned_, count_);
@@ -244,7 +249,9 @@ struct Reading {
 
   // Reads up to kMaxItemsOnIoThread items. A longer page queues again, behind the reads that wait.
   static void Continue(std::shared_ptr<Reading> reading) {
-    IoPool::Task task = [reading] {
+    const TracedWait wait(reading->reader->cancellation());
+    IoPool::Task task = [reading, wait] {
+      wait.End(reading->reader->cancellation());
       auto progress = reading->reader->Run(ReadTier::kDisk, kMaxItemsOnIoThread);
       if (!progress.ok()) return std::move(reading->done)(reading->reader->Fail(progress.status()));
       if (*progress == PageReader::Progress::kContinue) return Continue(reading);

@@ -3,7 +3,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -231,6 +234,85 @@ TEST(ClientConnection, DeadlineOnAWriteIsAnUnknownOutcomeAndOnAReadIsNot) {
   EXPECT_EQ(read.code(), absl::StatusCode::kDeadlineExceeded) << read;
   EXPECT_EQ(ReasonOf(read), kReasonDeadlineExceeded);
   release.Notify();
+}
+
+TEST(ClientConnection, WaitsForADaemonThatIsNotThereYet) {
+  char directory[] = "/tmp/itemdb-client-test-XXXXXX";
+  ASSERT_NE(mkdtemp(directory), nullptr);
+  const std::string endpoint = std::string("unix:") + directory + "/socket";
+  Client client = OpenClient(endpoint);
+  const absl::Status missing = client.WaitForReady(absl::Milliseconds(200));
+  EXPECT_EQ(missing.code(), absl::StatusCode::kUnavailable) << missing;
+
+  std::atomic<int> calls = 0;
+  std::unique_ptr<FakeDaemon> daemon;
+  std::thread starter([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    daemon = std::make_unique<FakeDaemon>(endpoint);
+    daemon->list_tables = [&](const v1::ListTablesRequest&, v1::ListTablesReply*) {
+      // It recovers at first.
+      return ++calls < 3
+                 ? ErrorReply(grpc::StatusCode::UNAVAILABLE, "UNAVAILABLE", "the database is not open yet")
+                 : grpc::Status::OK;
+    };
+  });
+  const absl::Status ready = client.WaitForReady(absl::Seconds(60));
+  EXPECT_TRUE(ready.ok()) << ready;
+  EXPECT_GE(calls, 3);
+  starter.join();
+  daemon->list_tables = nullptr;
+  EXPECT_EQ(client.WaitForReady(absl::Seconds(60)).code(), absl::StatusCode::kUnimplemented)
+      << "what waiting does not help";
+  daemon.reset();
+  std::filesystem::remove_all(directory);
+}
+
+// The names are those that itemctl takes.
+TEST(ClientConnection, OptionsComeFromTheEnvironment) {
+  const std::vector<const char*> names = {"ITEMDB_ENDPOINT",          "ITEMDB_TLS_CA",
+                                          "ITEMDB_TLS_CERT",          "ITEMDB_TLS_KEY",
+                                          "ITEMDB_TLS_SERVER_NAME",   "ITEMDB_ACCESS_KEY_ID",
+                                          "ITEMDB_SECRET_ACCESS_KEY", "ITEMDB_SECRET_ACCESS_KEY_FILE"};
+  const auto clear = [&] {
+    for (const char* name : names) unsetenv(name);
+  };
+  clear();
+  absl::StatusOr<ClientOptions> options = OptionsFromEnvironment();
+  ASSERT_TRUE(options.ok());
+  EXPECT_EQ(options->endpoint, "");
+  EXPECT_FALSE(options->tls.has_value());
+
+  setenv("ITEMDB_ENDPOINT", "db:1", 1);
+  setenv("ITEMDB_TLS_SERVER_NAME", "db.example.com", 1);
+  setenv("ITEMDB_ACCESS_KEY_ID", "AKX", 1);
+  setenv("ITEMDB_SECRET_ACCESS_KEY", "secret", 1);
+  options = OptionsFromEnvironment({.timeout = absl::Seconds(3)});
+  ASSERT_TRUE(options.ok());
+  EXPECT_EQ(options->endpoint, "db:1");
+  ASSERT_TRUE(options->tls.has_value());
+  EXPECT_EQ(options->tls->server_name, "db.example.com");
+  EXPECT_EQ(options->access_key_id, "AKX");
+  EXPECT_EQ(options->secret_access_key, "secret");
+  EXPECT_EQ(options->timeout, absl::Seconds(3));
+  // What the program says counts first.
+  options = OptionsFromEnvironment({.endpoint = "own:2", .access_key_id = "OWN", .secret_access_key = "own"});
+  EXPECT_EQ(options->endpoint, "own:2");
+  EXPECT_EQ(options->secret_access_key, "own");
+
+  char file[] = "/tmp/itemdb-client-secret-XXXXXX";
+  const int descriptor = mkstemp(file);
+  ASSERT_GE(descriptor, 0);
+  setenv("ITEMDB_SECRET_ACCESS_KEY_FILE", file, 1);
+  EXPECT_THAT(std::string(OptionsFromEnvironment().status().message()),
+              ::testing::HasSubstr("holds no secret"));
+  ASSERT_EQ(write(descriptor, "from the file\n", 14), 14);
+  close(descriptor);
+  EXPECT_EQ(OptionsFromEnvironment()->secret_access_key, "from the file");
+  unlink(file);
+  const absl::Status missing = OptionsFromEnvironment().status();
+  EXPECT_EQ(missing.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(missing.message()), ::testing::HasSubstr(file));
+  clear();
 }
 
 TEST(ClientConnection, OneClientServesManyThreads) {

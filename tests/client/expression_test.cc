@@ -87,7 +87,7 @@ TEST(Expression, KeyConditionsOfferWhatKeysAllow) {
 TEST(Expression, ComposeFillsEveryFieldOfARequest) {
   const QueryRequest request =
       Compose(QueryRequest{.table_name = "t", .key_condition_expression = "replaced"}, Where(Key("p") == "x"),
-              Filter(Attr("p") != "y"), Select({Attr("p"), Attr("q")}));
+              Filter(Attr("p") != "y"), Project({Attr("p"), Attr("q")}));
   EXPECT_EQ(request.key_condition_expression, "#n0 = :v0");
   EXPECT_EQ(request.filter_expression, "#n0 <> :v1");
   EXPECT_EQ(request.projection_expression, "#n0, #n1");
@@ -113,12 +113,19 @@ TEST(Expression, ComposesWithEveryRequestThatHasTheField) {
   EXPECT_EQ(Compose(PutItemRequest{}, If(Attr("k").NotExists())).condition_expression,
             "attribute_not_exists(#n0)");
   EXPECT_EQ(Compose(DeleteItemRequest{}, If(Attr("k") == 1)).condition_expression, "#n0 = :v0");
-  EXPECT_EQ(Compose(GetItemRequest{}, Select({Attr("a")["b"]})).projection_expression, "#n0.#n1");
+  EXPECT_EQ(Compose(GetItemRequest{}, Project({Attr("a")["b"]})).projection_expression, "#n0.#n1");
   EXPECT_EQ(Compose(ScanRequest{}, Filter(Attr("a") == 1)).filter_expression, "#n0 = :v0");
   EXPECT_EQ(Compose(TransactPut{}, If(Attr("a") == 1)).condition_expression, "#n0 = :v0");
   EXPECT_EQ(Compose(TransactUpdate{}, Update().Remove(Attr("a"))).update_expression, "REMOVE #n0");
   EXPECT_EQ(Compose(TransactDelete{}, If(Attr("a") == 1)).condition_expression, "#n0 = :v0");
   EXPECT_EQ(Compose(ConditionCheck{}, If(Attr("a") == 1)).condition_expression, "#n0 = :v0");
+}
+
+// A function of the name of a type would hide it.
+TEST(Expression, HidesNoTypeOfRequests) {
+  const Select select = Select::kCount;
+  const ScanRequest request = {.table_name = "t", .select = select};
+  EXPECT_EQ(request.select, Select::kCount);
 }
 
 }  // namespace

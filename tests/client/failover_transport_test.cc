@@ -23,7 +23,7 @@ class Answering : public Transport {
     std::move(done)(status, "");
     return [] {};
   }
-  std::unique_ptr<MessageStream> OpenStream(const char*, size_t) override {
+  std::unique_ptr<MessageStream> OpenStream(const char*, size_t, const std::string&) override {
     ++*calls_;
     return std::make_unique<Stream>(this);
   }
@@ -108,8 +108,8 @@ TEST_F(FailoverTransportTest, ARefusedWriteGoesToTheNextAndMayBeRepeated) {
 
 TEST_F(FailoverTransportTest, AStreamThatBreaksIsOpenedAtTheNext) {
   daemons_[0]->status = MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable, "gone");
-  EXPECT_FALSE(transport_->OpenStream("/m", 1)->Read(absl::InfiniteFuture()).ok());
-  EXPECT_TRUE(transport_->OpenStream("/m", 1)->Read(absl::InfiniteFuture()).ok());
+  EXPECT_FALSE(transport_->OpenStream("/m", 1, "")->Read(absl::InfiniteFuture()).ok());
+  EXPECT_TRUE(transport_->OpenStream("/m", 1, "")->Read(absl::InfiniteFuture()).ok());
   EXPECT_THAT(calls_, ElementsAre(1, 1, 0));
 }
 

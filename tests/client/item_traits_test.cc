@@ -123,6 +123,58 @@ TEST(ItemTraits, WhatDoesNotFitNamesTheAttribute) {
   EXPECT_FALSE(ItemReader(item).Read("n", small).status().ok());
 }
 
+struct Shelf {
+  std::string id;
+  std::vector<Product> products;
+  std::optional<int> level;
+  std::map<std::string, bool> flags;
+  Number weight;
+};
+struct Nothing {};
+// As many members as fit easily in a line, to see that each is expanded.
+struct Wide {
+  int a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0, i = 0, j = 0, k = 0, l = 0, m = 0, n = 0, o = 0,
+      p = 0;
+};
+
+}  // namespace
+}  // namespace itemdb
+
+ITEMDB_ITEM(itemdb::Shelf, (id, "PK"), products, (level, "Level"), flags, weight)
+ITEMDB_ITEM(itemdb::Nothing)
+ITEMDB_ITEM(itemdb::Wide, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, (p, "last"))
+
+namespace itemdb {
+namespace {
+
+TEST(ItemMacro, IsItemTraitsInALine) {
+  const Shelf shelf = {.id = "s1",
+                       .products = {{.product_id = "saw", .stock = 2, .note = "sharp"}},
+                       .level = std::nullopt,
+                       .flags = {{"locked", true}},
+                       .weight = *Number::Parse("1.50")};
+  const Item item = ToItem(shelf);
+  EXPECT_EQ(
+      item,
+      (Item{{"PK", "s1"},
+            {"products", Value::List({Value::Map({{"product_id", "saw"}, {"stock", 2}, {"note", "sharp"}})})},
+            {"flags", Value::Map({{"locked", true}})},
+            {"weight", *Number::Parse("1.5")}}));
+  absl::StatusOr<Shelf> read = FromItem<Shelf>(item);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(ToItem(*read), item);
+  EXPECT_FALSE(read->level.has_value());
+
+  const absl::Status missing = FromItem<Shelf>(Item{{"PK", "s1"}}).status();
+  EXPECT_EQ(ReasonCodeOf(missing), Reason::kUnexpectedItem);
+  EXPECT_NE(missing.message().find("products"), absl::string_view::npos) << missing;
+
+  EXPECT_TRUE(ToItem(Nothing()).empty());
+  EXPECT_TRUE(FromItem<Nothing>(Item{{"more", 1}}).ok());
+  EXPECT_EQ(ToItem(Wide{.a = 1, .p = 16})["last"], 16);
+  EXPECT_EQ(ToItem(Wide()).size(), 16u);
+}
+
 TEST(ItemTraits, TypedOperationsPutAndGet) {
   FakeDaemon daemon;
   v1::Item stored;

@@ -76,6 +76,9 @@ TEST_F(OptionsTest, AreAllReadFromFlags) {
                                 "--log-format=json",
                                 "--slow-request",
                                 "250ms",
+                                "--trace-endpoint",
+                                "http://127.0.0.1:4318",
+                                "--trace-ratio=0.5%",
                                 "--socket-mode",
                                 "0600",
                                 "--max-item-collection-bytes=3GiB",
@@ -101,6 +104,8 @@ TEST_F(OptionsTest, AreAllReadFromFlags) {
   EXPECT_EQ(parsed.options->log_level, "debug");
   EXPECT_EQ(parsed.options->log_format, "json");
   EXPECT_EQ(parsed.options->slow_request, absl::Milliseconds(250));
+  EXPECT_EQ(parsed.options->trace_url, "http://127.0.0.1:4318/v1/traces");
+  EXPECT_EQ(parsed.options->traced_share, 0.005);
   EXPECT_EQ(parsed.options->socket_permissions, 0600u);
   EXPECT_EQ(parsed.options->max_item_collection_bytes, 3 * kGiB);
   EXPECT_EQ(parsed.options->max_connections, 7);
@@ -266,6 +271,10 @@ std::vector<BadValue> BadValues() {
   }
   rows.push_back({"backup-schedule", "daily", "five fields"});
   rows.push_back({"backup-schedule", "0 24 * * *", "the hour may be"});
+  for (const char* text : {"2", "-0.1", "half", "101%"})
+    rows.push_back({"trace-ratio", text, "a fraction from 0 to 1"});
+  for (const char* text : {"127.0.0.1:4318", "http://", "http://user@collector"})
+    rows.push_back({"trace-endpoint", text, "such as http://127.0.0.1:4318"});
   rows.push_back({"socket-mode", "rw-rw----", "octal"});
   rows.push_back({"socket-mode", "0888", "octal"});
   rows.push_back({"socket-mode", "0060", "octal"});

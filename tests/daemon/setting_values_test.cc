@@ -26,6 +26,31 @@ TEST(SettingValues, SizesHaveUnits) {
   EXPECT_FALSE(ParseSizeOrShare("100.1%", 1000).ok());
 }
 
+TEST(SettingValues, SharesAreFractionsOrPercentages) {
+  struct Row {
+    const char* text;
+    double share;
+  };
+  for (const Row& row :
+       {Row{"0", 0}, Row{"1", 1}, Row{"0.25", 0.25}, Row{"100%", 1}, Row{"0.5%", 0.005}, Row{"0%", 0}}) {
+    SCOPED_TRACE(row.text);
+    ASSERT_TRUE(ParseShare(row.text).ok());
+    EXPECT_DOUBLE_EQ(*ParseShare(row.text), row.share);
+  }
+  for (const char* text : {"", "x", "2", "101%", "-1", "1%%", "1 %", "50", "1e-3"})
+    EXPECT_FALSE(ParseShare(text).ok()) << text;
+}
+
+TEST(SettingValues, TraceEndpointsAreUrls) {
+  EXPECT_EQ(*ParseTraceEndpoint("http://127.0.0.1:4318"), "http://127.0.0.1:4318/v1/traces");
+  EXPECT_EQ(*ParseTraceEndpoint("https://[::1]/"), "https://[::1]/v1/traces");
+  EXPECT_EQ(*ParseTraceEndpoint("https://otlp.example.com/a/v1/traces"),
+            "https://otlp.example.com/a/v1/traces");
+  for (const char* text : {"", "127.0.0.1:4318", "ftp://a", "http://", "http:///x", "http://user:secret@a",
+                           "http://a?b=c", "http://a b", "http://a#b"})
+    EXPECT_FALSE(ParseTraceEndpoint(text).ok()) << text;
+}
+
 TEST(SettingValues, SizesAreShownInTheLargestUnitThatFits) {
   EXPECT_EQ(FormatSize(0), "0B");
   EXPECT_EQ(FormatSize(1 << 20), "1MiB");

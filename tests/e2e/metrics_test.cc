@@ -385,7 +385,7 @@ TEST_F(MetricsTest, ArePrometheusText) {
 TEST_F(MetricsTest, AreAllInTheDocuments) {
   Start({"--audit-log", directory_.path() + "/audit.jsonl", "--backup-schedule", "0 3 * * *",
          "--backup-directory", directory_.path() + "/backups", "--archive-directory",
-         directory_.path() + "/archive"});
+         directory_.path() + "/archive", "--trace-endpoint", "http://127.0.0.1:9"});
   ASSERT_EQ(Post("CreateTable", kMakeBirds), 200);
   const std::string documents = testing::ReadFile(testing::SourcePath("docs/metrics.md"));
   std::istringstream lines(Get("/metrics").body);

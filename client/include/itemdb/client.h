@@ -87,6 +87,11 @@ class ITEMDB_EXPORT Client {
   // The endpoint given to Open, or the default that Open chose. Valid as long as any copy of this client.
   const std::string& endpoint() const;
 
+  // Waits until the daemon serves calls of this client: it may be starting, recovering, or not be there yet.
+  // Blocking. UNAVAILABLE, DEADLINE_EXCEEDED: not within `timeout`. UNAUTHENTICATED, PERMISSION_DENIED: it is
+  // there and does not take the access key.
+  absl::Status WaitForReady(absl::Duration timeout = absl::Seconds(30)) const;
+
   // ---- writes ----
   // FAILED_PRECONDITION with reason CONDITIONAL_CHECK_FAILED: the condition was false, nothing was written;
   // see ConditionFailedItem(). NOT_FOUND: no such table; the reads below return it too.
@@ -459,5 +464,13 @@ class ITEMDB_EXPORT Client {
 
   std::shared_ptr<ClientCore> core_;
 };
+
+inline absl::Status Client::WaitForReady(absl::Duration timeout) const {
+  // The cheapest call that all protocols have. A short pause: daemons start in some tenths of a second.
+  CallOptions options;
+  options.timeout = timeout;
+  options.retry = RetryOptions{.max_attempts = 1'000'000'000, .max_backoff = absl::Milliseconds(200)};
+  return ListTables({.limit = 1}, std::move(options)).status();
+}
 
 }  // namespace itemdb

@@ -64,6 +64,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "itemdb/export.h"
+#include "itemdb/reason.h"
 #include "itemdb/value.h"
 
 namespace itemdb {
@@ -87,6 +88,11 @@ inline constexpr std::string_view kReasonUnexpectedItem = "UNEXPECTED_ITEM";
 
 // The machine-readable reason; empty for OK and for statuses that are not from this library.
 ITEMDB_EXPORT std::string ReasonOf(const absl::Status& status);
+
+// The same as an enumeration, for `switch`.
+inline Reason ReasonCodeOf(const absl::Status& status) {
+  return status.ok() ? Reason::kNone : ReasonNamed(ReasonOf(status));
+}
 
 // The id of the broken rule in the daemon's docs/rules.md, for example "SEM-039"; empty when it is not known
 // or when an older daemon does not send it. For people and tests: programs decide by the reason.

@@ -9,7 +9,7 @@
 //   QueryRequest query = Compose(QueryRequest{.table_name = "Order"},
 //                                Where(Key("PK") == "ord_1" && Key("SK").BeginsWith("line#")),
 //                                Filter(Attr("total") > 100 || Attr("rep")["name"] == "Ann"),
-//                                Select({Attr("SK"), Attr("total"), Attr("lines")[0]}));
+//                                Project({Attr("SK"), Attr("total"), Attr("lines")[0]}));
 //
 // Compose sets the request's expression texts and adds to its names and values. One request can hold both
 // hand-written texts and composed ones. The daemon checks lengths, nesting and types, as for text. Everything
@@ -239,7 +239,7 @@ class ITEMDB_EXPORT Key {
 
 // ---- into requests -------------------------------------------------------------------------------
 
-// The part of a request that an expression is for. Made by If, Filter, Where and Select; Update needs none.
+// The part of a request that an expression is for. Made by If, Filter, Where and Project; Update needs none.
 struct ConditionPart {
   ExpressionText text;
 };
@@ -260,7 +260,7 @@ inline FilterPart Filter(const Condition& condition) { return {condition.text()}
 // Selects the items of a Query.
 inline KeyConditionPart Where(const KeyCondition& condition) { return {condition.text()}; }
 // Only these attributes are returned.
-ITEMDB_EXPORT ProjectionPart Select(const std::vector<Path>& paths);
+ITEMDB_EXPORT ProjectionPart Project(const std::vector<Path>& paths);
 
 namespace internal {
 

@@ -1,10 +1,14 @@
-// Conversion between structs and items. A program specialises ItemTraits once for each struct.
+// Conversion between structs and items. One line for each struct, after it and outside of any namespace:
 //
 //   struct Product {
 //     std::string product_id;
 //     int64_t stock = 0;
 //     std::optional<std::string> note;
 //   };
+//   ITEMDB_ITEM(Product, product_id, stock, (note, "Note"))
+//
+// names the members that are attributes, and of one in parentheses the attribute too. A program that needs
+// more, such as a computed key, specialises ItemTraits itself; the line above does the same as
 //
 //   template <>
 //   struct itemdb::ItemTraits<Product> {
@@ -12,7 +16,7 @@
 //       return itemdb::ItemBuilder()
 //           .With("product_id", product.product_id)
 //           .With("stock", product.stock)
-//           .With("note", product.note)  // Left out when `note` is empty.
+//           .With("Note", product.note)  // Left out when `note` is empty.
 //           .Build();
 //     }
 //     static absl::StatusOr<Product> FromItem(const itemdb::Item& item) {
@@ -20,7 +24,7 @@
 //       itemdb::ItemReader reader(item);
 //       reader.Read("product_id", product.product_id)
 //           .Read("stock", product.stock)
-//           .Read("note", product.note);
+//           .Read("Note", product.note);
 //       return reader.Finish(std::move(product));
 //     }
 //   };
@@ -256,6 +260,65 @@ class ITEMDB_EXPORT ItemReader {
   const Item& item_;
   absl::Status status_;
 };
+
+// ---- the macro -----------------------------------------------------------------------------------
+
+// Specialises ItemTraits for `Type`, which has a default constructor. Each further argument is a member,
+// whose name is that of the attribute, or (member, "attribute"). At most 256 of them.
+#define ITEMDB_ITEM(Type, ...)                                       \
+  template <>                                                        \
+  struct itemdb::ItemTraits<Type> {                                  \
+    static itemdb::Item ToItem(const Type& value) {                  \
+      itemdb::ItemBuilder builder;                                   \
+      ITEMDB_INTERNAL_EACH(ITEMDB_INTERNAL_WITH, __VA_ARGS__)        \
+      return builder.Build();                                        \
+    }                                                                \
+    static absl::StatusOr<Type> FromItem(const itemdb::Item& item) { \
+      Type value{};                                                  \
+      itemdb::ItemReader reader(item);                               \
+      ITEMDB_INTERNAL_EACH(ITEMDB_INTERNAL_READ, __VA_ARGS__)        \
+      return reader.Finish(std::move(value));                        \
+    }                                                                \
+  };
+
+#define ITEMDB_INTERNAL_WITH(member) ITEMDB_INTERNAL_CHOOSE(ITEMDB_INTERNAL_WITH_, member)
+#define ITEMDB_INTERNAL_WITH_0(member) builder.With(#member, value.member);
+#define ITEMDB_INTERNAL_WITH_1(pair) ITEMDB_INTERNAL_WITH_NAMED pair
+#define ITEMDB_INTERNAL_WITH_NAMED(member, name) builder.With(name, value.member);
+#define ITEMDB_INTERNAL_READ(member) ITEMDB_INTERNAL_CHOOSE(ITEMDB_INTERNAL_READ_, member)
+#define ITEMDB_INTERNAL_READ_0(member) reader.Read(#member, value.member);
+#define ITEMDB_INTERNAL_READ_1(pair) ITEMDB_INTERNAL_READ_NAMED pair
+#define ITEMDB_INTERNAL_READ_NAMED(member, name) reader.Read(name, value.member);
+
+// Calls prefix##1 for an argument in parentheses and prefix##0 for another: only the first calls the macro
+// ITEMDB_INTERNAL_SHIFT, which puts a further argument in front of the 0.
+#define ITEMDB_INTERNAL_CHOOSE(prefix, argument) \
+  ITEMDB_INTERNAL_CALL(prefix, ITEMDB_INTERNAL_SECOND(ITEMDB_INTERNAL_SHIFT argument, 0, ), argument)
+#define ITEMDB_INTERNAL_CALL(prefix, digit, argument) ITEMDB_INTERNAL_CALL_NOW(prefix, digit, argument)
+#define ITEMDB_INTERNAL_CALL_NOW(prefix, digit, argument) prefix##digit(argument)
+#define ITEMDB_INTERNAL_SHIFT(...) unused, 1
+#define ITEMDB_INTERNAL_SECOND(...) ITEMDB_INTERNAL_SECOND_NOW(__VA_ARGS__)
+#define ITEMDB_INTERNAL_SECOND_NOW(first, second, ...) second
+
+// Calls `macro` for each further argument.
+#define ITEMDB_INTERNAL_EACH(macro, ...) \
+  __VA_OPT__(ITEMDB_INTERNAL_SCAN(ITEMDB_INTERNAL_NEXT(macro, __VA_ARGS__)))
+#define ITEMDB_INTERNAL_NEXT(macro, argument, ...) \
+  macro(argument) __VA_OPT__(ITEMDB_INTERNAL_AGAIN ITEMDB_INTERNAL_NOTHING()()(macro, __VA_ARGS__))
+#define ITEMDB_INTERNAL_AGAIN() ITEMDB_INTERNAL_NEXT
+#define ITEMDB_INTERNAL_NOTHING()
+// Each scan of the result expands one more argument.
+#define ITEMDB_INTERNAL_SCAN(...) \
+  ITEMDB_INTERNAL_SCAN_64(        \
+      ITEMDB_INTERNAL_SCAN_64(ITEMDB_INTERNAL_SCAN_64(ITEMDB_INTERNAL_SCAN_64(__VA_ARGS__))))
+#define ITEMDB_INTERNAL_SCAN_64(...) \
+  ITEMDB_INTERNAL_SCAN_16(           \
+      ITEMDB_INTERNAL_SCAN_16(ITEMDB_INTERNAL_SCAN_16(ITEMDB_INTERNAL_SCAN_16(__VA_ARGS__))))
+#define ITEMDB_INTERNAL_SCAN_16(...) \
+  ITEMDB_INTERNAL_SCAN_4(ITEMDB_INTERNAL_SCAN_4(ITEMDB_INTERNAL_SCAN_4(ITEMDB_INTERNAL_SCAN_4(__VA_ARGS__))))
+#define ITEMDB_INTERNAL_SCAN_4(...) \
+  ITEMDB_INTERNAL_SCAN_1(ITEMDB_INTERNAL_SCAN_1(ITEMDB_INTERNAL_SCAN_1(ITEMDB_INTERNAL_SCAN_1(__VA_ARGS__))))
+#define ITEMDB_INTERNAL_SCAN_1(...) __VA_ARGS__
 
 // ---- typed operations ----------------------------------------------------------------------------
 // As the Client operations of the same names, with their errors and those of FromItem. Blocking.

@@ -7,10 +7,14 @@
 
 #include "itemdb/language.h"  // First: it checks the language.
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "itemdb/cancel_token.h"
 #include "itemdb/export.h"
@@ -76,6 +80,23 @@ struct HttpOptions {
   int max_connections = 64;
 };
 
+// A call that has ended, with all its attempts; or a stream, which is one call however long it lasts. Views
+// are valid until the hook returns.
+struct CallRecord {
+  // "PutItem", "QueryStream".
+  std::string_view operation;
+  // The table that the request names first; empty: none.
+  std::string_view table_name;
+  // A false condition is a status too; ReasonOf(status) is a good label of a metric.
+  const absl::Status& status;
+  absl::Time begin;
+  absl::Duration duration;
+  // How often it was sent; of a stream, how often it was opened.
+  int attempts;
+  // What was sent as `traceparent`; empty: nothing.
+  std::string_view traceparent;
+};
+
 struct ClientOptions {
   // "HOST:PORT" or "unix:/PATH" of itemd's gRPC. Default: DefaultEndpoint(). Or the URL of a service of
   // DynamoDB's HTTP protocol: itemd's --http-listen ("http://127.0.0.1:8000"), DynamoDB itself
@@ -104,7 +125,21 @@ struct ClientOptions {
   std::string access_key_id = "";
   std::string secret_access_key = "";
   HttpOptions http = {};
+  // For metrics and traces: called once for each call that was sent, before its result is handed over. On a
+  // thread of this library or of the program, on several at once; must not block and must not call the
+  // client. Default: none.
+  std::function<void(const CallRecord&)> on_call = nullptr;
+  // Returns the `traceparent` (W3C Trace Context) of the span that the program is in, which the call becomes
+  // a part of. Called on the thread that makes the call. Empty, or no traceparent: none is sent. Default:
+  // none.
+  std::function<std::string()> traceparent = nullptr;
 };
+
+// `options` with what the environment says about fields that are empty, under the names that itemctl takes
+// too: ITEMDB_ENDPOINT; ITEMDB_TLS_CA, ITEMDB_TLS_CERT, ITEMDB_TLS_KEY, ITEMDB_TLS_SERVER_NAME, of which one
+// turns TLS on; ITEMDB_ACCESS_KEY_ID with ITEMDB_SECRET_ACCESS_KEY, or with ITEMDB_SECRET_ACCESS_KEY_FILE, a
+// file that holds the secret. INVALID_ARGUMENT: that file cannot be read, or is empty.
+ITEMDB_EXPORT absl::StatusOr<ClientOptions> OptionsFromEnvironment(ClientOptions options = {});
 
 // How one call is made.
 struct CallOptions {
@@ -123,6 +158,8 @@ struct CallOptions {
   // A request token of the caller's own, 1 to 36 characters, with the same effect. To repeat a write later,
   // even from another process, send the same request with the same token within ten minutes. Default: none.
   std::string client_request_token = "";
+  // The `traceparent` of this call. Default: what ClientOptions::traceparent returns.
+  std::string traceparent = "";
 };
 
 }  // namespace itemdb

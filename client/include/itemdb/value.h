@@ -6,11 +6,13 @@
 
 #include "itemdb/language.h"  // First: it checks the language.
 
+#include <charconv>
 #include <compare>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,7 +39,8 @@ class ITEMDB_EXPORT Number {
   // Zero.
   Number() : text_("0") {}
 
-  // From any integer type. There is no conversion from double, because it could change the value.
+  // From any integer type. A double does not convert by itself, because it is rarely the decimal number that
+  // was meant; see FromDouble(), and 12.50_n in number_literal.h.
   template <std::integral T>
   requires(!std::same_as<T, bool>) Number(T value)
       : text_(std::to_string(value)) {}  // NOLINT: implicit on purpose
@@ -46,6 +49,14 @@ class ITEMDB_EXPORT Number {
   // INVALID_ARGUMENT (reason VALIDATION): the text is not such a number, is longer than kMaxTextBytes, or has
   // an exponent of more than 6 digits. The daemon checks range and number of digits.
   static absl::StatusOr<Number> Parse(std::string_view text);
+
+  // The decimal number with the fewest digits that is nearest to this double or float and to no other: 0.1
+  // for 0.1. INVALID_ARGUMENT (reason VALIDATION): not finite.
+  template <std::floating_point T>
+  requires(sizeof(T) <= sizeof(double)) static absl::StatusOr<Number> FromDouble(T value) {
+    char text[32];  // The longest has 24 characters.
+    return Parse(std::string_view(text, std::to_chars(text, text + sizeof(text), value).ptr));
+  }
 
   // The text given to Parse; in replies the daemon's form without exponent and without superfluous zeros.
   const std::string& text() const { return text_; }
@@ -59,14 +70,31 @@ class ITEMDB_EXPORT Number {
   friend ITEMDB_EXPORT std::strong_ordering operator<=>(const Number& a, const Number& b);
   friend bool operator==(const Number& a, const Number& b) { return (a <=> b) == 0; }
 
+  // Its text.
+  friend ITEMDB_EXPORT std::ostream& operator<<(std::ostream& out, const Number& number);
+  template <typename Sink>
+  friend void AbslStringify(Sink& sink, const Number& number) {
+    sink.Append(number.text());
+  }
+
  private:
   std::string text_;
 };
 
 // ---- Item ----------------------------------------------------------------------------------------
 
+class ITEMDB_EXPORT Item;
 class ITEMDB_EXPORT Value;
+class ValueRef;
 struct Attribute;
+
+namespace internal {
+
+// As ToJson() in json.h writes them, the plain form.
+ITEMDB_EXPORT std::string PlainJsonOf(const Value& value);
+ITEMDB_EXPORT std::string PlainJsonOfItem(const Item& item);
+
+}  // namespace internal
 
 // The attributes of an item, of a key or of a map: names in byte order, each at most once.
 class ITEMDB_EXPORT Item {
@@ -92,6 +120,12 @@ class ITEMDB_EXPORT Item {
   // The value named `name`, or null. Valid until this item is changed or destroyed.
   const Value* find_or_null(std::string_view name) const;
 
+  // The value named `name`; NULL if there is none. Valid as that of find_or_null().
+  const Value& operator[](std::string_view name) const;
+  // The same, which may also be written: `item["address"]["city"] = "Bonn"` (value_ref.h). Reading adds
+  // nothing.
+  ValueRef operator[](std::string_view name);
+
   // Adds the attribute or replaces its value.
   void Set(std::string name, Value value);
   // Removes the attribute; false when there was none.
@@ -100,7 +134,17 @@ class ITEMDB_EXPORT Item {
   // Same names, and equal values by Value's equality.
   friend ITEMDB_EXPORT bool operator==(const Item& a, const Item& b);
 
+  // As JSON, for people: {"id": "hammer", "stock": 5}. See json.h.
+  friend ITEMDB_EXPORT std::ostream& operator<<(std::ostream& out, const Item& item);
+  template <typename Sink>
+  friend void AbslStringify(Sink& sink, const Item& item) {
+    sink.Append(internal::PlainJsonOfItem(item));
+  }
+
  private:
+  friend class ValueRef;
+  Value& FindOrAdd(std::string_view name);
+
   // Sorted by name.
   std::vector<Attribute> attributes_;
 };
@@ -168,10 +212,30 @@ class ITEMDB_EXPORT Value {
   const bool* bool_or_null() const;
   bool is_null() const { return type() == ValueType::kNull; }
 
+  // The member of a map, or the element of a list from 0 on; NULL if there is none, or this is no map or no
+  // list.
+  const Value& operator[](std::string_view name) const;
+  const Value& operator[](size_t index) const;
+  // The same, null if there is none.
+  const Value* member_or_null(std::string_view name) const;
+  const Value* element_or_null(size_t index) const;
+
   // Same type and equal content: numbers by value, sets in any order, lists in order.
   friend ITEMDB_EXPORT bool operator==(const Value& a, const Value& b);
 
+  // As JSON, for people. See json.h.
+  friend ITEMDB_EXPORT std::ostream& operator<<(std::ostream& out, const Value& value);
+  template <typename Sink>
+  friend void AbslStringify(Sink& sink, const Value& value) {
+    sink.Append(internal::PlainJsonOf(value));
+  }
+
  private:
+  friend class ValueRef;
+  // Its map or list; this becomes an empty one if it is none.
+  Item& MakeMap();
+  std::vector<Value>& MakeList();
+
   // Distinct C++ types for contents that are both strings or both vectors of strings.
   struct Bytes {
     std::string data;
@@ -203,3 +267,5 @@ struct Attribute {
 };
 
 }  // namespace itemdb
+
+#include "itemdb/value_ref.h"

@@ -192,6 +192,10 @@ RequestInProgress::Next RequestInProgress::Admit() {
     return Refuse(ErrorReply(daemon::StoppingError()));
   }
   cancellation_ = std::make_shared<storage::Cancellation>();
+  if (context_.serving.tracer != nullptr) {
+    traced_ = context_.serving.tracer->Begin(TraceContext());
+    if (traced_ != nullptr) cancellation_->set_trace({traced_, &traced_->steps});
+  }
   return Next::kCall;
 }
 
@@ -244,7 +248,30 @@ daemon::AuditedCall RequestInProgress::NewAuditedCall() const {
   if (signatures_ != nullptr && daemon::IsKeyId(signature_.key_id)) call.key_id = signature_.key_id;
   if (route_.is_page) call.key_id = route_.caller.key_id;
   call.peer = daemon::PeerOf(socket_);
+  if (const std::optional<daemon::TraceContext> trace = TraceContext())
+    call.trace_id = ToText(trace->trace_id);
   return call;
+}
+
+std::optional<daemon::TraceContext> RequestInProgress::TraceContext() const {
+  const auto find = [this](std::string_view name) {
+    return head_.Count(name) == 1 ? head_.Find(name) : std::nullopt;
+  };
+  return daemon::ReadTraceContext(find("traceparent"), find("X-Amzn-Trace-Id"));
+}
+
+void RequestInProgress::FinishTrace(const JsonReply& reply) {
+  context_.serving.tracer->Finish(*traced_,
+                                  {.operation = route_.operation->name,
+                                   .protocol = "http",
+                                   .table = std::string(daemon::CountedTableName(reply.log_fields)),
+                                   .code = reply.code,
+                                   .reason = std::string(reply.reason),
+                                   .begin = arrived_,
+                                   .end = HttpClock::now(),
+                                   .request_bytes = request_bytes_,
+                                   .reply_bytes = reply.body.size(),
+                                   .items = reply.items < 0 ? reply.log_fields.items : reply.items});
 }
 
 RequestInProgress::Next RequestInProgress::RefuseAndClose(unsigned http_status, std::string_view exception,
@@ -307,14 +334,22 @@ HttpClock::duration RequestInProgress::CountAnswer(const JsonReply& reply) {
 
 void RequestInProgress::SetReply(JsonReply reply) {
   const auto duration = CountAnswer(reply);
+  if (traced_ != nullptr) FinishTrace(reply);
   if (context_.serving.slow_log.IsSlow(duration)) {
+    std::string trace_id;
+    if (traced_ != nullptr) {
+      trace_id = ToText(traced_->trace_id);
+    } else if (const std::optional<daemon::TraceContext> trace = TraceContext()) {
+      trace_id = ToText(trace->trace_id);
+    }
     context_.serving.slow_log.Log({.method = LoggedOperation(),
                                    .log_fields = reply.log_fields,
                                    .duration = duration,
                                    .request_bytes = request_bytes_,
                                    .reply_bytes = reply.body.size(),
                                    .items = reply.items,
-                                   .code = reply.code});
+                                   .code = reply.code,
+                                   .trace_id = std::move(trace_id)});
   }
   // A statement that the role of the key does not allow is refused when the body is known.
   const bool denied = reply.code == "PERMISSION_DENIED";

@@ -9,6 +9,7 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -81,6 +82,9 @@ class RequestInProgress {
   std::string LoggedOperation() const;
   void AuditRefusal(std::string_view exception, std::string_view operation);
   daemon::AuditedCall NewAuditedCall() const;
+  // The trace that the caller says its request is a part of; nullopt: none.
+  std::optional<daemon::TraceContext> TraceContext() const;
+  void FinishTrace(const JsonReply& reply);
 
   HttpContext& context_;
   const int socket_;
@@ -109,6 +113,8 @@ class RequestInProgress {
   size_t reserved_bytes_ = 0;
   // Not null: the request is inside the gate.
   std::shared_ptr<storage::Cancellation> cancellation_;
+  // Null: the request is not traced.
+  std::shared_ptr<daemon::TracedCall> traced_;
   std::string reply_head_;
 };
 

@@ -122,7 +122,7 @@ TEST_F(FakeDatabaseTest, BuiltExpressionsMeanWhatTheySay) {
               Where(Key("kind") == "tool" && Key("stock").Between(2, 7)),
               Filter(Attr("id").BeginsWith("p") && SizeOf(Attr("id")) == 2 && Attr("id") != "p3" &&
                      (Attr("log.book")[0] == "took 3" || Attr("total").NotExists())),
-              Select({Attr("id"), Attr("log.book")[0]})));
+              Project({Attr("id"), Attr("log.book")[0]})));
   ASSERT_TRUE(page.ok()) << page.status();
   EXPECT_EQ(page->scanned_count, 6);  // p2 p3 p4 p5 p6 p7 in the index; p5 has a stock of 2.
   EXPECT_EQ(page->count, 5);

@@ -127,7 +127,7 @@ TEST(HeaderExamples, Expressions) {
   QueryRequest query = Compose(QueryRequest{.table_name = "Order"},
                                Where(Key("PK") == "ord_1" && Key("SK").BeginsWith("line#")),
                                Filter(Attr("total") > 100 || Attr("rep")["name"] == "Ann"),
-                               itemdb::Select({Attr("SK"), Attr("total"), Attr("lines")[0]}));
+                               itemdb::Project({Attr("SK"), Attr("total"), Attr("lines")[0]}));
   EXPECT_FALSE(request.update_expression.empty());
   EXPECT_FALSE(query.projection_expression.empty());
 }

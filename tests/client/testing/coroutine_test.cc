@@ -1,0 +1,124 @@
+// co_await on the operations of a client.
+#include "itemdb/coroutine.h"
+
+#include <coroutine>
+#include <future>
+#include <memory>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "itemdb/testing/fake_database.h"
+
+namespace {
+
+using namespace itemdb;  // NOLINT: as a user's test would.
+using itemdb::testing::FakeDatabase;
+using itemdb::testing::Fault;
+
+// The least type for coroutines: begins at once, and its end is a future.
+struct Task {
+  struct promise_type {
+    std::promise<absl::Status> ended;
+
+    Task get_return_object() { return {ended.get_future()}; }
+    std::suspend_never initial_suspend() noexcept { return {}; }
+    std::suspend_never final_suspend() noexcept { return {}; }
+    void return_value(absl::Status status) { ended.set_value(std::move(status)); }
+    void unhandled_exception() { std::terminate(); }
+  };
+  std::future<absl::Status> ended;
+};
+
+class CoroutineTest : public ::testing::Test {
+ protected:
+  CoroutineTest() {
+    EXPECT_TRUE(client_
+                    .CreateTable({.table_name = "Product",
+                                  .attribute_definitions = {{"id", ScalarAttributeType::kString}},
+                                  .key_schema = {{"id", KeyType::kHash}}})
+                    .ok());
+  }
+
+  std::unique_ptr<FakeDatabase> database_ = *FakeDatabase::Open();
+  Client client_ = database_->NewClient();
+};
+
+PutItemRequest PutOf(const std::string& id, int stock = 0) {
+  return {.table_name = "Product", .item = {{"id", id}, {"stock", stock}}};
+}
+GetItemRequest GetOf(const std::string& id) { return {.table_name = "Product", .key = {{"id", id}}}; }
+
+Task PutAndCount(CoClient client, int items, int* found) {
+  for (int i = 0; i < items; ++i) {
+    const PutItemRequest request = PutOf(std::to_string(i), i);
+    absl::StatusOr<WriteResult> put = co_await client.PutItem(request);
+    if (!put.ok()) co_return put.status();
+  }
+  const GetItemRequest key = GetOf("3");
+  const CallOptions options = {.timeout = absl::Seconds(30)};
+  absl::StatusOr<GetItemResult> got = co_await client.GetItem(key, options);
+  if (!got.ok()) co_return got.status();
+  EXPECT_EQ((*got->item)["stock"], 3);
+  const ScanRequest all = {.table_name = "Product"};
+  absl::StatusOr<ItemPage> page = co_await client.Scan(all);
+  if (!page.ok()) co_return page.status();
+  *found = static_cast<int>(page->items.size());
+  co_return absl::OkStatus();
+}
+
+TEST_F(CoroutineTest, GoesOnWithTheResultOfEachCall) {
+  int found = 0;
+  EXPECT_TRUE(PutAndCount(CoClient(client_), 20, &found).ended.get().ok());
+  EXPECT_EQ(found, 20);
+}
+
+Task PutOnce(CoClient client) {
+  const PutItemRequest request = PutOf("x");
+  absl::StatusOr<WriteResult> put = co_await client.PutItem(request);
+  co_return put.status();
+}
+
+template <typename Request>
+concept Accepted = requires(const CoClient& client, Request&& request) {
+  client.PutItem(std::forward<Request>(request));
+};
+
+// gcc 12 destroys them twice.
+TEST_F(CoroutineTest, TemporariesDoNotCompile) {
+  static_assert(Accepted<const PutItemRequest&> && Accepted<PutItemRequest&>);
+  static_assert(!Accepted<PutItemRequest> && !Accepted<const PutItemRequest>);
+}
+
+TEST_F(CoroutineTest, GetsErrorsAsValues) {
+  database_->FailNext({.calls = 1, .fault = Fault::kLostReply});
+  EXPECT_EQ(ReasonOf(PutOnce(CoClient(client_)).ended.get()), kReasonWriteOutcomeUnknown);
+}
+
+TEST_F(CoroutineTest, ACallThatIsNotAwaitedIsNotSent) {
+  const CoClient client(client_);
+  const PutItemRequest request = PutOf("x");
+  { [[maybe_unused]] const auto call = client.PutItem(request); }
+  EXPECT_EQ(database_->calls("PutItem"), 0);
+}
+
+Task BlockAfterwards(CoClient client) {
+  const GetItemRequest key = GetOf("x");
+  absl::StatusOr<GetItemResult> got = co_await client.GetItem(key);
+  if (!got.ok()) co_return got.status();
+  co_return client.client().GetItem(GetOf("x")).status();
+}
+
+// A thread of the library runs the callbacks of all clients.
+TEST_F(CoroutineTest, MayBlockOnAThreadOfItsOwnOnly) {
+  EXPECT_EQ(ReasonCodeOf(BlockAfterwards(CoClient(client_)).ended.get()), Reason::kBlockingCallInCallback);
+  std::thread own;
+  const CoClient elsewhere(client_, [&](std::coroutine_handle<> coroutine) {
+    own = std::thread([coroutine] { coroutine.resume(); });
+  });
+  EXPECT_TRUE(BlockAfterwards(elsewhere).ended.get().ok());
+  own.join();
+}
+
+}  // namespace

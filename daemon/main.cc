@@ -26,6 +26,7 @@
 #include "absl/time/time.h"
 #include "daemon/access/audit_log.h"
 #include "daemon/access/s3_credentials_file.h"
+#include "daemon/config/dev_command.h"
 #include "daemon/config/memory_budget.h"
 #include "daemon/config/options.h"
 #include "daemon/config/setting_values.h"
@@ -34,6 +35,7 @@
 #include "daemon/process/address_file.h"
 #include "daemon/process/exit_codes.h"
 #include "daemon/process/log_format.h"
+#include "daemon/process/memory_directory.h"
 #include "daemon/process/service_manager.h"
 #include "daemon/process/stop_signals.h"
 #include "daemon/process/version.h"
@@ -363,6 +365,10 @@ ExitCode Run(const Options& options, const Process& process) {
   log->info("serving grpc={} http={} metrics={}", absl::StrJoin((*server)->addresses(), ","),
             options.http_addresses.empty() ? "none" : absl::StrJoin((*server)->http_addresses(), ","),
             metrics_addresses.empty() ? "none" : absl::StrJoin(metrics_addresses, ","));
+  if (options.dev) {
+    std::fputs(DevGreeting((*server)->http_addresses(), (*server)->addresses(), options).c_str(), stdout);
+    std::fflush(stdout);
+  }
 
   NotifyServiceManager("READY=1");
   // Destroyed before the database, after the server has stopped.
@@ -388,7 +394,9 @@ ExitCode Run(const Options& options, const Process& process) {
   });
   address_file.Remove();
   (*server)->Stop(grace_period);
-  if (absl::Status flushed = (*database)->FlushBeforeStop(kMaxFlushTime, flush); !flushed.ok())
+  const absl::Status flushed =
+      options.in_memory ? absl::OkStatus() : (*database)->FlushBeforeStop(kMaxFlushTime, flush);
+  if (!flushed.ok())
     log->info("memtables were not flushed; the next start replays the log reason=\"{}\"",
               storage::MessageOf(flushed));
   process.signals.Ignore();
@@ -422,6 +430,14 @@ int Main(int argc, char** argv) {
   // These commands end at signals as other programs do.
   if (IsOfflineCommand(*parsed.options)) return RunOfflineCommand(*parsed.options, log);
   StopSignals signals;
+  // Removed when the database is closed.
+  std::optional<MemoryDirectory> memory_directory;
+  if (parsed.options->in_memory) {
+    absl::StatusOr<MemoryDirectory> made = MemoryDirectory::Make();
+    if (!made.ok()) return Fail(log, kExitIo, made.status());
+    memory_directory.emplace(*std::move(made));
+    parsed.options->data_directory = memory_directory->path();
+  }
   return Run(*parsed.options, {.config_file = parsed.config_file,
                                .shared_file_mode = shared_file_mode,
                                .signals = signals,

@@ -63,14 +63,14 @@ TEST_F(InMemoryTest, DevServesBothProtocolsAndSaysHowToReachThem) {
     return reply.has_value() ? reply->status : 0;
   };
   EXPECT_EQ(status_of("CreateTable",
-                      R"({"TableName": "T", "BillingMode": "PAY_PER_REQUEST",
+                      R"({"TableName": "Dev", "BillingMode": "PAY_PER_REQUEST",
                           "KeySchema": [{"AttributeName": "PK", "KeyType": "HASH"}],
                           "AttributeDefinitions": [{"AttributeName": "PK", "AttributeType": "S"}]})"),
             200);
-  EXPECT_EQ(status_of("PutItem", R"({"TableName": "T", "Item": {"PK": {"S": "a"}}})"), 200);
+  EXPECT_EQ(status_of("PutItem", R"({"TableName": "Dev", "Item": {"PK": {"S": "a"}}})"), 200);
   absl::StatusOr<Client> grpc = Client::Open({.endpoint = grpc_});
   ASSERT_TRUE(grpc.ok()) << grpc.status();
-  const auto item = grpc->GetItem({.table_name = "T", .key = {{"PK", "a"}}});
+  const auto item = grpc->GetItem({.table_name = "Dev", .key = {{"PK", "a"}}});
   ASSERT_TRUE(item.ok()) << item.status();
   EXPECT_TRUE(item->item.has_value());
 

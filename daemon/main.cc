@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <future>
 #include <mutex>
 #include <optional>
@@ -161,6 +162,27 @@ void WarnIfOthersMayRead(const std::string& directory, const Log& log) {
   if (stat(directory.c_str(), &info) != 0 || (info.st_mode & (S_IRWXG | S_IRWXO)) == 0) return;
   log->warn("other users may enter the data directory data_dir={} mode={:04o}", directory,
             info.st_mode & 07777);
+}
+
+// Those of a region with --regions-apart: little memory, because there may be many, and backups of its own.
+storage::DatabaseOptions RegionOptions(const storage::DatabaseOptions& main) {
+  constexpr size_t kRegionBytes = 16 << 20;
+  storage::DatabaseOptions options = main;
+  options.block_cache_bytes = std::min<size_t>(main.block_cache_bytes, 2 * kRegionBytes);
+  options.vector_memory_bytes = std::min<size_t>(main.vector_memory_bytes, kRegionBytes);
+  options.index_build_bytes = std::min<size_t>(main.index_build_bytes, kRegionBytes / 2);
+  options.memtable_bytes = std::min<size_t>(main.memtable_bytes, kRegionBytes);
+  options.io_threads = std::min(main.io_threads, 4);
+  options.backup_directory.clear();
+  return options;
+}
+
+absl::StatusOr<std::unique_ptr<storage::Database>> OpenRegion(storage::DatabaseOptions options) {
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(options.data_directory).parent_path(), error);
+  if (error) return absl::UnavailableError(options.data_directory + ": " + error.message());
+  options.log->info("opening the database of a region data_dir={}", options.data_directory);
+  return storage::Database::Open(std::move(options));
 }
 
 // Null without --audit-log.
@@ -313,6 +335,7 @@ ExitCode Run(const Options& options, const Process& process) {
   database_options.file_check_bytes_per_second = static_cast<int64_t>(options.file_check_rate);
   database_options.io_threads = options.io_threads != 0 ? options.io_threads : DefaultIoThreads();
   database_options.log = log;
+  const storage::DatabaseOptions region_options = RegionOptions(database_options);
   const absl::Time opening = absl::Now();
   int stopped_by = 0;
   auto database = [&]() -> absl::StatusOr<std::unique_ptr<storage::Database>> {
@@ -345,6 +368,13 @@ ExitCode Run(const Options& options, const Process& process) {
 
   ServerOptions server_options = ToServerOptions(options, budget, log);
   server_options.audit_log = *std::move(audit_log);
+  if (options.regions_apart) {
+    server_options.open_region = [&region_options](const std::string& name) {
+      storage::DatabaseOptions region = region_options;
+      region.data_directory += "/regions/" + name;
+      return OpenRegion(std::move(region));
+    };
+  }
   auto server = Server::Start(**database, std::move(server_options));
   if (!server.ok()) return Fail(log, kExitUnavailable, server.status());
   AddressFile address_file(options.address_file, process.shared_file_mode);

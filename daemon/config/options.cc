@@ -331,6 +331,16 @@ absl::Status CheckPlace(const Merged& merged, const Options& options) {
     return storage::ValidationError(Subject(merged, "recover") +
                                     ": not together with --in-memory: a new database has nothing to recover");
   }
+  if (options.regions_apart) {
+    for (const auto& [name, value] :
+         {std::pair{"standby", &options.standby}, std::pair{"archive-directory", &options.archive_directory},
+          std::pair{"backup-schedule", &options.backup_schedule}}) {
+      if (value->empty()) continue;
+      return storage::ValidationError(
+          Subject(merged, name) +
+          ": not together with --regions-apart: it would keep the tables of one region only");
+    }
+  }
   if (options.in_memory || !options.data_directory.empty()) return absl::OkStatus();
   return storage::ValidationError(
       "the directory of the database is missing: give --data-dir, ITEMD_DATA_DIR, or data-dir in the "

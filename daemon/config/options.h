@@ -70,6 +70,8 @@ struct Options {
   uint64_t max_change_log_bytes = 0;
   // Zero: a table's time to live may be changed at any time.
   absl::Duration time_to_live_wait;
+  // Each region has tables of its own (daemon/server/regional_handler.h).
+  bool regions_apart = false;
   // Zero: the statuses of tables are shown as they are.
   absl::Duration status_delay;
   // Empty: `backups` in the data directory.

@@ -180,6 +180,11 @@ const std::vector<Setting>& Settings() {
        {},
        0,
        365 * kDayMs},
+      {"regions-apart", &Options::regions_apart, "", "false",
+       "Over HTTP each region of the credential scope, and with --access-keys each key in it, has tables of "
+       "its "
+       "own, as in DynamoDB Local without -sharedDb. gRPC has those of the region local. For development: a "
+       "region is a database of its own in the data directory"},
       {"backup-directory", &Options::backup_directory, "DIR", "",
        "Directory for backups of the whole database (itemctl backup); made with the first one. Should be on "
        "another disk than --data-dir. Without it: backups in --data-dir"},

@@ -403,6 +403,8 @@ TEST_F(OptionsTest, RefusesWhatContradictsItself) {
       {{"--data-dir", "/d", "--data-dir", "/e"}, "--data-dir"},
       {{"--data-dir", "/d", "--in-memory"}, "--in-memory: not together with --data-dir"},
       {{"--in-memory", "--recover=last-good"}, "--recover: not together with --in-memory"},
+      {{"--data-dir", "/d", "--regions-apart", "--archive-directory", "/a"},
+       "--archive-directory: not together with --regions-apart"},
       {{"inspect", "/d", "--in-memory"}, "--in-memory: not together with DIR"},
       {{"--data-dir"}, "--data-dir"},
   };

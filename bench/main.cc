@@ -66,6 +66,7 @@ struct Options {
   int vector_clusters = 1'000;
   int vector_queries = 500;
   bool vector_graphs = true;
+  bool vector_hnswlib = true;
   std::string transport = "tcp";
   std::string output = "text";
   // echo-server.
@@ -158,6 +159,7 @@ void AddOptions(CLI::App& app, Options& options) {
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("N");
   app.add_flag("!--no-vector-graphs", options.vector_graphs, "vectors compares vectors one by one only");
+  app.add_flag("!--no-vector-hnswlib", options.vector_hnswlib, "vectors measures no hnswlib beside itemdb");
   app.add_option("--transport", options.transport, "tcp (127.0.0.1, the default) or unix (a socket)")
       ->check(CLI::IsMember({"tcp", "unix"}))
       ->type_name("KIND");
@@ -258,7 +260,8 @@ absl::Status RunCommand(const std::string& command, const Options& options) {
                                                 .dimensions = options.vector_dimensions,
                                                 .clusters = options.vector_clusters,
                                                 .queries = options.vector_queries,
-                                                .graphs = options.vector_graphs}));
+                                                .graphs = options.vector_graphs,
+                                                .hnswlib = options.vector_hnswlib}));
   }
   if (all || command == "order") {
     ITEMDB_RETURN_IF_ERROR(RunOrderingCost(session, {.writes = options.writes, .rounds = options.rounds}));

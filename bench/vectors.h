@@ -15,6 +15,8 @@ struct VectorOptions {
   int queries = 500;
   // Whether graphs are made, or vectors are only compared one by one.
   bool graphs = true;
+  // With graphs: whether one of hnswlib alone is measured beside it.
+  bool hnswlib = true;
 };
 
 // Vectors are drawn by a seed, from Gaussian clusters, queries apart from them. Measures how long loading,

@@ -28,7 +28,8 @@ using nlohmann::ordered_json;
 using Vector = std::vector<float>;
 
 constexpr uint64_t kVectorSeed = 1;
-// Numbers in a chunk of a bulk write: some 3 MB.
+// Vectors in a chunk of a bulk write, and their numbers: some 3 MB.
+constexpr int64_t kMaxVectorsInChunk = 1'000;
 constexpr int64_t kNumbersInChunk = 200'000;
 constexpr int kTop = 10;
 // Of a cluster, where the centres have 1 in each dimension.
@@ -108,7 +109,7 @@ absl::Status LoadVectors(Session& session, storage::Database& database, const Ve
   ITEMDB_RETURN_IF_ERROR(
       Await<v1::CreateTableReply>([&](auto done) { database.CreateTable(table, std::move(done)); }).status());
   const std::shared_ptr<storage::BulkWrites> writes = database.BeginBulkWrite();
-  const int64_t in_chunk = std::max<int64_t>(1, kNumbersInChunk / options.dimensions);
+  const int64_t in_chunk = std::clamp<int64_t>(kNumbersInChunk / options.dimensions, 1, kMaxVectorsInChunk);
   for (int64_t begin = 0; begin < options.vectors; begin += in_chunk) {
     ITEMDB_RETURN_IF_ERROR(session.CheckInterrupted());
     wire::BulkWriteChunk chunk;

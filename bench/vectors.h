@@ -21,8 +21,8 @@ struct VectorOptions {
 
 // Vectors are drawn by a seed, from Gaussian clusters, queries apart from them. Measures how long loading,
 // the first search and the graph take, searches with and without the graph, and recall: how many of the ten
-// nearest the graph finds, and the first search after a restart. Beside it a graph of hnswlib alone, with the same settings and vectors. Storage in
-// this process.
+// nearest the graph finds, and the first search after a restart. Beside it a graph of hnswlib alone, with the
+// same settings and vectors. Storage in this process.
 absl::Status RunVectors(Session& session, const VectorOptions& options);
 
 }  // namespace itemdb::bench

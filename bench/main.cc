@@ -65,6 +65,8 @@ struct Options {
   int vector_dimensions = 128;
   int vector_clusters = 1'000;
   int vector_queries = 500;
+  bool vector_graphs = true;
+  bool vector_hnswlib = true;
   std::string transport = "tcp";
   std::string output = "text";
   // echo-server.
@@ -156,6 +158,8 @@ void AddOptions(CLI::App& app, Options& options) {
   app.add_option("--vector-queries", options.vector_queries, "Searches in vectors (default 500)")
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("N");
+  app.add_flag("!--no-vector-graphs", options.vector_graphs, "vectors compares vectors one by one only");
+  app.add_flag("!--no-vector-hnswlib", options.vector_hnswlib, "vectors measures no hnswlib beside itemdb");
   app.add_option("--transport", options.transport, "tcp (127.0.0.1, the default) or unix (a socket)")
       ->check(CLI::IsMember({"tcp", "unix"}))
       ->type_name("KIND");
@@ -255,7 +259,9 @@ absl::Status RunCommand(const std::string& command, const Options& options) {
     ITEMDB_RETURN_IF_ERROR(RunVectors(session, {.vectors = options.vectors,
                                                 .dimensions = options.vector_dimensions,
                                                 .clusters = options.vector_clusters,
-                                                .queries = options.vector_queries}));
+                                                .queries = options.vector_queries,
+                                                .graphs = options.vector_graphs,
+                                                .hnswlib = options.vector_hnswlib}));
   }
   if (all || command == "order") {
     ITEMDB_RETURN_IF_ERROR(RunOrderingCost(session, {.writes = options.writes, .rounds = options.rounds}));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <filesystem>
 #include <limits>
 #include <numeric>
 #include <random>
@@ -27,7 +28,9 @@ using nlohmann::ordered_json;
 using Vector = std::vector<float>;
 
 constexpr uint64_t kVectorSeed = 1;
-constexpr int64_t kVectorChunk = 1'000;
+// Vectors in a chunk of a bulk write, and their numbers: some 3 MB.
+constexpr int64_t kMaxVectorsInChunk = 1'000;
+constexpr int64_t kNumbersInChunk = 200'000;
 constexpr int kTop = 10;
 // Of a cluster, where the centres have 1 in each dimension.
 constexpr float kClusterDeviation = 0.3F;
@@ -106,13 +109,14 @@ absl::Status LoadVectors(Session& session, storage::Database& database, const Ve
   ITEMDB_RETURN_IF_ERROR(
       Await<v1::CreateTableReply>([&](auto done) { database.CreateTable(table, std::move(done)); }).status());
   const std::shared_ptr<storage::BulkWrites> writes = database.BeginBulkWrite();
-  for (int64_t begin = 0; begin < options.vectors; begin += kVectorChunk) {
+  const int64_t in_chunk = std::clamp<int64_t>(kNumbersInChunk / options.dimensions, 1, kMaxVectorsInChunk);
+  for (int64_t begin = 0; begin < options.vectors; begin += in_chunk) {
     ITEMDB_RETURN_IF_ERROR(session.CheckInterrupted());
     wire::BulkWriteChunk chunk;
-    chunk.set_chunk_number(static_cast<uint64_t>(begin / kVectorChunk + 1));
+    chunk.set_chunk_number(static_cast<uint64_t>(begin / in_chunk + 1));
     wire::TableWriteRequests* puts = chunk.add_request_items();
     puts->set_table_name(kVectorTable);
-    for (int64_t i = begin; i < std::min(options.vectors, begin + kVectorChunk); ++i) {
+    for (int64_t i = begin; i < std::min(options.vectors, begin + in_chunk); ++i) {
       puts->add_write_requests()->mutable_put_request()->set_item(
           EncodeVectorItem(i, vectors[static_cast<size_t>(i)]));
     }
@@ -220,6 +224,54 @@ PlainGraph RunPlainGraph(const std::vector<Vector>& vectors, const std::vector<V
   return plain;
 }
 
+struct GraphFigures {
+  double build_seconds = 0;
+  double copy_bytes = 0;
+  double restart_seconds = 0;
+  int64_t restored_entries = 0;
+  Searches searches;
+};
+
+// Whether the database in `directory` has kept a graph.
+bool HasKeptGraph(const std::string& directory) {
+  std::error_code none;
+  const std::filesystem::directory_iterator files(directory + "/vector-graphs", none);
+  return !none && std::any_of(begin(files), end(files),
+                              [](const auto& file) { return file.path().extension() != ".next"; });
+}
+
+absl::StatusOr<GraphFigures> RunGraph(Session& session, const VectorOptions& options,
+                                      const std::string& directory, const std::vector<Vector>& queries) {
+  GraphFigures graph;
+  {
+    ITEMDB_ASSIGN_OR_RETURN(auto database, storage::Database::Open(OptionsOf(directory, 1)));
+    ITEMDB_RETURN_IF_ERROR(SearchOnce(*database, queries[0]).status());
+    session.Progress("building the graph");
+    const Clock::time_point begin = Clock::now();
+    constexpr double kBuiltPart = 0.9;  // The last ones are compared one by one.
+    while (static_cast<double>(database->MeasureFigures().vectors.graph_entries) <
+           kBuiltPart * static_cast<double>(options.vectors)) {
+      ITEMDB_RETURN_IF_ERROR(session.CheckInterrupted());
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    graph.build_seconds = SecondsSince(begin);
+    while (!HasKeptGraph(directory)) {
+      ITEMDB_RETURN_IF_ERROR(session.CheckInterrupted());
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    ITEMDB_ASSIGN_OR_RETURN(graph.searches, SearchAll(session, *database, queries));
+    graph.copy_bytes = static_cast<double>(database->MeasureFigures().vectors.bytes);
+  }
+  ITEMDB_ASSIGN_OR_RETURN(auto database, storage::Database::Open(OptionsOf(directory, 1)));
+  const Clock::time_point begin = Clock::now();
+  ITEMDB_RETURN_IF_ERROR(SearchOnce(*database, queries[0]).status());
+  graph.restart_seconds = SecondsSince(begin);
+  graph.restored_entries = database->MeasureFigures().vectors.restored_graph_entries;
+  return graph;
+}
+
+std::string MibOf(double bytes) { return Figure(bytes / kKiBPerMiB / kKiBPerMiB); }
+
 }  // namespace
 
 absl::Status RunVectors(Session& session, const VectorOptions& options) {
@@ -257,23 +309,18 @@ absl::Status RunVectors(Session& session, const VectorOptions& options) {
   const double memory_ms =
       static_cast<double>(vector_bytes) / MemoryBytesPerSecond(vector_bytes) * kMillisPerSecond;
 
-  ITEMDB_ASSIGN_OR_RETURN(auto database, storage::Database::Open(OptionsOf(directory, 1)));
-  ITEMDB_RETURN_IF_ERROR(SearchOnce(*database, queries[0]).status());
-  session.Progress("building the graph");
-  const Clock::time_point begin = Clock::now();
-  constexpr double kBuiltPart = 0.9;  // The last ones are compared one by one.
-  while (static_cast<double>(database->MeasureFigures().vectors.graph_entries) <
-         kBuiltPart * static_cast<double>(options.vectors)) {
-    ITEMDB_RETURN_IF_ERROR(session.CheckInterrupted());
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  GraphFigures graph;
+  PlainGraph plain;
+  if (options.graphs) {
+    ITEMDB_ASSIGN_OR_RETURN(graph, RunGraph(session, options, directory, queries));
   }
-  const double build_seconds = SecondsSince(begin);
-  ITEMDB_ASSIGN_OR_RETURN(const Searches by_graph, SearchAll(session, *database, queries));
-  const auto copy_bytes = static_cast<double>(database->MeasureFigures().vectors.bytes);
-  const double recall = RecallOf(exact.found, by_graph.found);
-  session.Progress("hnswlib alone");
-  const PlainGraph plain = RunPlainGraph(vectors, queries);
-  const double plain_recall = RecallOf(exact.found, plain.searches.found);
+  const bool has_plain = options.graphs && options.hnswlib;
+  if (has_plain) {
+    session.Progress("hnswlib alone");
+    plain = RunPlainGraph(vectors, queries);
+  }
+  const double recall = options.graphs ? RecallOf(exact.found, graph.searches.found) : 1;
+  const double plain_recall = has_plain ? RecallOf(exact.found, plain.searches.found) : 1;
 
   TextTable table;
   table.title =
@@ -282,19 +329,28 @@ absl::Status RunVectors(Session& session, const VectorOptions& options) {
       (options.clusters == 0 ? std::string("uniform") : std::to_string(options.clusters) + " clusters") +
       ", " + std::to_string(options.queries) + " searches of the nearest ten";
   table.columns = {"searches", "build s", "p50 ms", "p99 ms", "recall"};
-  table.rows = {{"exact", "", Figure(exact.latencies_ms.p50), Figure(exact.latencies_ms.p99), "1"},
-                {"graph", Figure(build_seconds), Figure(by_graph.latencies_ms.p50),
-                 Figure(by_graph.latencies_ms.p99), Figure(recall)},
-                {"hnswlib alone", Figure(plain.build_seconds), Figure(plain.searches.latencies_ms.p50),
-                 Figure(plain.searches.latencies_ms.p99), Figure(plain_recall)}};
+  table.rows = {{"exact", "", Figure(exact.latencies_ms.p50), Figure(exact.latencies_ms.p99), "1"}};
+  if (options.graphs) {
+    table.rows.push_back({"graph", Figure(graph.build_seconds), Figure(graph.searches.latencies_ms.p50),
+                          Figure(graph.searches.latencies_ms.p99), Figure(recall)});
+  }
+  if (has_plain) {
+    table.rows.push_back({"hnswlib alone", Figure(plain.build_seconds),
+                          Figure(plain.searches.latencies_ms.p50), Figure(plain.searches.latencies_ms.p99),
+                          Figure(plain_recall)});
+  }
   table.notes = {
       "loading took " + Figure(load_seconds) + " s, the first search " + Figure(first_seconds) + " s",
       "reading the vectors' memory once takes " + Figure(memory_ms) + " ms; exact p50 is " +
-          Figure(exact.latencies_ms.p50 / memory_ms) + " times that",
-      "memory of the copy with its graph: " + Figure(copy_bytes / kKiBPerMiB / kKiBPerMiB) +
-          " MiB, of the vectors alone " +
-          Figure(static_cast<double>(vector_bytes) / kKiBPerMiB / kKiBPerMiB) + " MiB",
-      "goal: recall at least " + Figure(kRecallGoal)};
+          Figure(exact.latencies_ms.p50 / memory_ms) + " times that"};
+  if (options.graphs) {
+    table.notes.push_back("memory of the copy with its graph: " + MibOf(graph.copy_bytes) +
+                          " MiB, of the vectors alone " + MibOf(static_cast<double>(vector_bytes)) + " MiB");
+    table.notes.push_back("after a restart the first search took " + Figure(graph.restart_seconds) +
+                          " s and read the places of " + std::to_string(graph.restored_entries) +
+                          " entries in the graph");
+    table.notes.push_back("goal: recall at least " + Figure(kRecallGoal));
+  }
   session.report.Add(table, {ordered_json{{"figure", "vectors"},
                                           {"vectors", options.vectors},
                                           {"dimensions", options.dimensions},
@@ -303,11 +359,13 @@ absl::Status RunVectors(Session& session, const VectorOptions& options) {
                                           {"first_search_seconds", first_seconds},
                                           {"exact_p50_ms", exact.latencies_ms.p50},
                                           {"memory_read_ms", memory_ms},
-                                          {"graph_build_seconds", build_seconds},
-                                          {"graph_p50_ms", by_graph.latencies_ms.p50},
-                                          {"graph_p99_ms", by_graph.latencies_ms.p99},
+                                          {"graph_build_seconds", graph.build_seconds},
+                                          {"graph_p50_ms", graph.searches.latencies_ms.p50},
+                                          {"graph_p99_ms", graph.searches.latencies_ms.p99},
                                           {"recall", recall},
-                                          {"copy_bytes", copy_bytes},
+                                          {"copy_bytes", graph.copy_bytes},
+                                          {"restart_first_search_seconds", graph.restart_seconds},
+                                          {"restored_graph_entries", graph.restored_entries},
                                           {"hnswlib_build_seconds", plain.build_seconds},
                                           {"hnswlib_p50_ms", plain.searches.latencies_ms.p50},
                                           {"hnswlib_recall", plain_recall}}});

@@ -13,12 +13,16 @@ struct VectorOptions {
   // The centres around which vectors and queries are drawn; 0: all are uniform.
   int clusters = 1'000;
   int queries = 500;
+  // Whether graphs are made, or vectors are only compared one by one.
+  bool graphs = true;
+  // With graphs: whether one of hnswlib alone is measured beside it.
+  bool hnswlib = true;
 };
 
 // Vectors are drawn by a seed, from Gaussian clusters, queries apart from them. Measures how long loading,
 // the first search and the graph take, searches with and without the graph, and recall: how many of the ten
-// nearest the graph finds. Beside it a graph of hnswlib alone, with the same settings and vectors. Storage in
-// this process.
+// nearest the graph finds, and the first search after a restart. Beside it a graph of hnswlib alone, with the
+// same settings and vectors. Storage in this process.
 absl::Status RunVectors(Session& session, const VectorOptions& options);
 
 }  // namespace itemdb::bench

@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <future>
 #include <mutex>
 #include <optional>
@@ -26,6 +27,7 @@
 #include "absl/time/time.h"
 #include "daemon/access/audit_log.h"
 #include "daemon/access/s3_credentials_file.h"
+#include "daemon/config/dev_command.h"
 #include "daemon/config/memory_budget.h"
 #include "daemon/config/options.h"
 #include "daemon/config/setting_values.h"
@@ -34,6 +36,7 @@
 #include "daemon/process/address_file.h"
 #include "daemon/process/exit_codes.h"
 #include "daemon/process/log_format.h"
+#include "daemon/process/memory_directory.h"
 #include "daemon/process/service_manager.h"
 #include "daemon/process/stop_signals.h"
 #include "daemon/process/version.h"
@@ -163,6 +166,27 @@ void WarnIfOthersMayRead(const std::string& directory, const Log& log) {
   if (stat(directory.c_str(), &info) != 0 || (info.st_mode & (S_IRWXG | S_IRWXO)) == 0) return;
   log->warn("other users may enter the data directory data_dir={} mode={:04o}", directory,
             info.st_mode & 07777);
+}
+
+// Those of a region with --regions-apart: little memory, because there may be many, and backups of its own.
+storage::DatabaseOptions RegionOptions(const storage::DatabaseOptions& main) {
+  constexpr size_t kRegionBytes = 16 << 20;
+  storage::DatabaseOptions options = main;
+  options.block_cache_bytes = std::min<size_t>(main.block_cache_bytes, 2 * kRegionBytes);
+  options.vector_memory_bytes = std::min<size_t>(main.vector_memory_bytes, kRegionBytes);
+  options.index_build_bytes = std::min<size_t>(main.index_build_bytes, kRegionBytes / 2);
+  options.memtable_bytes = std::min<size_t>(main.memtable_bytes, kRegionBytes);
+  options.io_threads = std::min(main.io_threads, 4);
+  options.backup_directory.clear();
+  return options;
+}
+
+absl::StatusOr<std::unique_ptr<storage::Database>> OpenRegion(storage::DatabaseOptions options) {
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(options.data_directory).parent_path(), error);
+  if (error) return absl::UnavailableError(options.data_directory + ": " + error.message());
+  options.log->info("opening the database of a region data_dir={}", options.data_directory);
+  return storage::Database::Open(std::move(options));
 }
 
 // Null without --audit-log.
@@ -315,6 +339,7 @@ ExitCode Run(const Options& options, const Process& process) {
   database_options.file_check_bytes_per_second = static_cast<int64_t>(options.file_check_rate);
   database_options.io_threads = options.io_threads != 0 ? options.io_threads : DefaultIoThreads();
   database_options.log = log;
+  const storage::DatabaseOptions region_options = RegionOptions(database_options);
   const absl::Time opening = absl::Now();
   int stopped_by = 0;
   auto database = [&]() -> absl::StatusOr<std::unique_ptr<storage::Database>> {
@@ -347,6 +372,13 @@ ExitCode Run(const Options& options, const Process& process) {
 
   ServerOptions server_options = ToServerOptions(options, budget, log);
   server_options.audit_log = *std::move(audit_log);
+  if (options.regions_apart) {
+    server_options.open_region = [&region_options](const std::string& name) {
+      storage::DatabaseOptions region = region_options;
+      region.data_directory += "/regions/" + name;
+      return OpenRegion(std::move(region));
+    };
+  }
   auto server = Server::Start(**database, std::move(server_options));
   if (!server.ok()) return Fail(log, kExitUnavailable, server.status());
   AddressFile address_file(options.address_file, process.shared_file_mode);
@@ -367,6 +399,10 @@ ExitCode Run(const Options& options, const Process& process) {
   log->info("serving grpc={} http={} metrics={}", absl::StrJoin((*server)->addresses(), ","),
             options.http_addresses.empty() ? "none" : absl::StrJoin((*server)->http_addresses(), ","),
             metrics_addresses.empty() ? "none" : absl::StrJoin(metrics_addresses, ","));
+  if (options.dev) {
+    std::fputs(DevGreeting((*server)->http_addresses(), (*server)->addresses(), options).c_str(), stdout);
+    std::fflush(stdout);
+  }
 
   NotifyServiceManager("READY=1");
   // Destroyed before the database, after the server has stopped.
@@ -392,7 +428,9 @@ ExitCode Run(const Options& options, const Process& process) {
   });
   address_file.Remove();
   (*server)->Stop(grace_period);
-  if (absl::Status flushed = (*database)->FlushBeforeStop(kMaxFlushTime, flush); !flushed.ok())
+  const absl::Status flushed =
+      options.in_memory ? absl::OkStatus() : (*database)->FlushBeforeStop(kMaxFlushTime, flush);
+  if (!flushed.ok())
     log->info("memtables were not flushed; the next start replays the log reason=\"{}\"",
               storage::MessageOf(flushed));
   process.signals.Ignore();
@@ -426,6 +464,14 @@ int Main(int argc, char** argv) {
   // These commands end at signals as other programs do.
   if (IsOfflineCommand(*parsed.options)) return RunOfflineCommand(*parsed.options, log);
   StopSignals signals;
+  // Removed when the database is closed.
+  std::optional<MemoryDirectory> memory_directory;
+  if (parsed.options->in_memory) {
+    absl::StatusOr<MemoryDirectory> made = MemoryDirectory::Make();
+    if (!made.ok()) return Fail(log, kExitIo, made.status());
+    memory_directory.emplace(*std::move(made));
+    parsed.options->data_directory = memory_directory->path();
+  }
   return Run(*parsed.options, {.config_file = parsed.config_file,
                                .shared_file_mode = shared_file_mode,
                                .signals = signals,

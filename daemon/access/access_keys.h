@@ -53,6 +53,8 @@ struct AccessKey {
 // Who made a request. The default is the caller of a daemon without access keys: it may do everything.
 struct Caller {
   std::string key_id;
+  // Over HTTP: the region of the credential scope, which is signed if there are access keys; else empty.
+  std::string region = {};
   // For all tables.
   Role role = Role::kAdmin;
   // Null: the key has no grants, so nothing that depends on the tables of a request needs to be checked.

@@ -37,10 +37,10 @@ CLI::Option* AddFlag(CLI::App& app, Given& given) {
 
 absl::Status Unknown(const std::string& argument) {
   if (!argument.starts_with("-")) {
-    return storage::ValidationError(
-        absl::StrFormat("%s is not a flag and not a command: itemd takes flags, inspect DIR, salvage DIR TO, "
-                        "restore BACKUPS TO and keys add|rotate|remove ID",
-                        argument));
+    return storage::ValidationError(absl::StrFormat(
+        "%s is not a flag and not a command: itemd takes flags, dev, inspect DIR, salvage DIR TO, "
+        "restore BACKUPS TO and keys add|rotate|remove ID",
+        argument));
   }
   std::vector<std::string> names = NamesOf(&Setting::flag);
   names.insert(names.end(), {"--config", "--print-config", "--check-config", "--help", "--version"});
@@ -51,6 +51,7 @@ absl::Status Unknown(const std::string& argument) {
 
 // The arguments of the commands.
 struct CommandArguments {
+  CLI::App* dev = nullptr;
   CLI::App* inspect = nullptr;
   CLI::App* salvage = nullptr;
   CLI::App* restore = nullptr;
@@ -67,6 +68,9 @@ struct CommandArguments {
 };
 
 void AddCommands(CLI::App& app, CommandArguments& arguments) {
+  arguments.dev = app.add_subcommand(
+      "dev", "For development: serve a database in memory over HTTP on port 8000, and say how to reach it");
+  arguments.dev->fallthrough();
   arguments.inspect = app.add_subcommand(
       "inspect", "Print the files, column families, tables, sequences and the damage of a data directory");
   arguments.salvage = app.add_subcommand(
@@ -130,6 +134,7 @@ absl::Status ParseRestorePoint(const CommandArguments& arguments, CommandLine* l
 
 // Puts what the commands say into `*line`.
 absl::Status ApplyCommands(const CommandArguments& arguments, CommandLine* line) {
+  line->dev = arguments.dev->parsed();
   if (arguments.inspect->parsed()) line->command = Command::kInspect;
   if (arguments.salvage->parsed()) line->command = Command::kSalvage;
   if (arguments.restore->parsed()) line->command = Command::kRestore;

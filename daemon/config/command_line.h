@@ -1,4 +1,4 @@
-// The command line: one flag per setting, the commands inspect, salvage, restore and keys, and --config,
+// The command line: one flag per setting, the commands dev, inspect, salvage, restore and keys, and --config,
 // --print-config, --check-config, --help, --version; for the build also --man PAGE.
 #pragma once
 
@@ -20,6 +20,8 @@ struct CommandLine {
   bool print_config = false;
   bool check_config = false;
   Command command = Command::kServe;
+  // `itemd dev`.
+  bool dev = false;
   // TO of `itemd salvage DIR TO`. DIR is the value of the setting data-dir.
   std::string salvage_target;
   // BACKUPS and --backup of `itemd restore BACKUPS TO`. TO is the value of the setting data-dir.

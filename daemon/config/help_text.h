@@ -14,6 +14,11 @@ inline constexpr char kHelpNotes[] = R"(Settings:
   over the file. itemd --print-config shows every value and where it comes from.
 
 Examples:
+  itemd dev
+      For development, as one uses DynamoDB Local: a new database in memory, DynamoDB's HTTP protocol at
+      http://127.0.0.1:8000, gRPC at 127.0.0.1:7420, no keys. Prints how to reach it; Ctrl-C ends it and the database.
+      Settings may be added: itemd dev --http-listen 127.0.0.1:8001 --data-dir ./data keeps the data. The file
+      /etc/itemdb/itemd.toml is not read.
   itemd --data-dir /var/lib/itemdb
       Serves the database in /var/lib/itemdb; creates it when the directory is empty or missing. Listens on
       127.0.0.1:7420 and, if /run/itemdb is writable, on /run/itemdb/itemd.sock: the addresses that itemctl tries

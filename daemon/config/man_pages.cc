@@ -59,8 +59,8 @@ std::string DaemonManPage() {
   std::string out = Begin("itemd", "8", "database server with DynamoDB's data model");
   AppendHeading("SYNOPSIS", &out);
   out += ".B itemd \\-\\-data\\-dir DIR\n[SETTING]...\n.br\n";
-  for (const char* command : {"inspect DIR", "salvage DIR TO", "restore BACKUPS TO", "keys add ID ROLE",
-                              "keys rotate ID", "keys remove ID"})
+  for (const char* command : {"dev", "inspect DIR", "salvage DIR TO", "restore BACKUPS TO",
+                              "keys add ID ROLE", "keys rotate ID", "keys remove ID"})
     out += ".B itemd " + Roff(command) + "\n.br\n";
   AppendHeading("DESCRIPTION", &out);
   AppendText("itemd is a " + std::string(kDaemonDescription), &out);

@@ -20,6 +20,7 @@
 #include "daemon/access/s3_credentials_file.h"
 #include "daemon/config/command_line.h"
 #include "daemon/config/config_file.h"
+#include "daemon/config/dev_command.h"
 #include "daemon/config/setting_values.h"
 #include "daemon/config/settings.h"
 #include "storage/base/cron_schedule.h"
@@ -54,9 +55,21 @@ absl::StatusOr<std::string> ConfigFile(const CommandLine& line, const OptionSour
     if (path.empty()) return storage::ValidationError("ITEMD_CONFIG is empty: it must be the name of a file");
     return path;
   }
+  if (line.dev) return "";
   // A default file that exists but cannot be read counts as existing: reading it then is an error.
   bool exists = access(sources.default_config_file.c_str(), F_OK) == 0 || errno == EACCES;
   return exists ? sources.default_config_file : "";
+}
+
+// Replaces the values that one source has. in-memory and data-dir both say where the database is: one of them
+// replaces the other too.
+void Take(const std::vector<SettingValue>& values, Merged* merged) {
+  for (const SettingValue& value : values) {
+    if (value.setting->name == "data-dir") merged->erase("in-memory");
+    if (value.setting->name == "in-memory" && value.texts == std::vector<std::string>{"true"})
+      merged->erase("data-dir");
+  }
+  for (const SettingValue& value : values) (*merged)[value.setting->name] = value;
 }
 
 absl::StatusOr<Merged> Merge(const CommandLine& line, const std::string& config_file,
@@ -66,14 +79,15 @@ absl::StatusOr<Merged> Merge(const CommandLine& line, const std::string& config_
     if (setting.fallback.empty()) continue;
     merged[setting.name] = {&setting, {std::string(setting.fallback)}, "default", setting.flag()};
   }
-  // A later source replaces the values of an earlier one.
+  // From here on a later source replaces the values of an earlier one.
+  if (line.dev) Take(DevValues(), &merged);
   if (!config_file.empty()) {
-    ITEMDB_ASSIGN_OR_RETURN(std::vector<SettingValue> values, ReadConfigFile(config_file));
-    for (SettingValue& value : values) merged[value.setting->name] = std::move(value);
+    ITEMDB_ASSIGN_OR_RETURN(const std::vector<SettingValue> values, ReadConfigFile(config_file));
+    Take(values, &merged);
   }
-  ITEMDB_ASSIGN_OR_RETURN(std::vector<SettingValue> variables, ReadEnvironment(sources.environment));
-  for (SettingValue& value : variables) merged[value.setting->name] = std::move(value);
-  for (const SettingValue& value : line.values) merged[value.setting->name] = value;
+  ITEMDB_ASSIGN_OR_RETURN(const std::vector<SettingValue> variables, ReadEnvironment(sources.environment));
+  Take(variables, &merged);
+  Take(line.values, &merged);
   return merged;
 }
 
@@ -321,6 +335,33 @@ absl::StatusOr<Options> Apply(const Merged& merged, uint64_t machine_memory_byte
   return options;
 }
 
+// Where the database is.
+absl::Status CheckPlace(const Merged& merged, const Options& options) {
+  if (options.in_memory && !options.data_directory.empty()) {
+    return storage::ValidationError(
+        absl::StrFormat("%s: not together with %s: the database is in memory or in that directory",
+                        Subject(merged, "in-memory"), Subject(merged, "data-dir")));
+  }
+  if (options.in_memory && options.recover != "no") {
+    return storage::ValidationError(Subject(merged, "recover") +
+                                    ": not together with --in-memory: a new database has nothing to recover");
+  }
+  if (options.regions_apart) {
+    for (const auto& [name, value] :
+         {std::pair{"standby", &options.standby}, std::pair{"archive-directory", &options.archive_directory},
+          std::pair{"backup-schedule", &options.backup_schedule}}) {
+      if (value->empty()) continue;
+      return storage::ValidationError(
+          Subject(merged, name) +
+          ": not together with --regions-apart: it would keep the tables of one region only");
+    }
+  }
+  if (options.in_memory || !options.data_directory.empty()) return absl::OkStatus();
+  return storage::ValidationError(
+      "the directory of the database is missing: give --data-dir, ITEMD_DATA_DIR, or data-dir in the "
+      "configuration file; itemd dev needs none");
+}
+
 // Checks the values against each other and sets the derived options.
 absl::Status Derive(const Merged& merged, Options& options) {
   ITEMDB_RETURN_IF_ERROR(DeriveAddresses(merged, options));
@@ -336,6 +377,7 @@ absl::Status Derive(const Merged& merged, Options& options) {
         "configuration file");
   }
   return absl::OkStatus();
+  return CheckPlace(merged, options);
 }
 
 // Why itemd could not make or write the directory `path`; empty if it could.
@@ -454,6 +496,7 @@ ParsedOptions ParseOptions(int argc, const char* const* argv, const OptionSource
   // --print-config comes before the check of values against each other: it helps to find contradictions.
   if (line->print_config) return Print(PrintConfig(*merged, *options));
   if (absl::Status whole = Derive(*merged, *options); !whole.ok()) return Fail(whole);
+  options->dev = line->dev;
   options->command = line->command;
   options->salvage_target = line->salvage_target;
   options->restore_from = line->restore_from;

@@ -34,7 +34,9 @@ inline bool IsPrimaryAddress(const std::string& text) {
 
 // The help text of each setting (settings.cc) says what it means.
 struct Options {
+  // Empty with in_memory: main() makes one (daemon/process/memory_directory.h).
   std::string data_directory;
+  bool in_memory = false;
   // Empty: not encrypted.
   std::string encryption_key_file;
   // The texts as given; `addresses` holds them parsed.
@@ -46,6 +48,8 @@ struct Options {
   std::string address_file;
   std::string durability;
   std::string recover;
+  // `itemd dev` (daemon/config/dev_command.h).
+  bool dev = false;
   // What to do with the directory.
   Command command = Command::kServe;
   // The second directory of Command::kSalvage.
@@ -66,6 +70,8 @@ struct Options {
   uint64_t max_change_log_bytes = 0;
   // Zero: a table's time to live may be changed at any time.
   absl::Duration time_to_live_wait;
+  // Each region has tables of its own (daemon/server/regional_handler.h).
+  bool regions_apart = false;
   // Zero: the statuses of tables are shown as they are.
   absl::Duration status_delay;
   // Empty: `backups` in the data directory.

@@ -97,6 +97,9 @@ const std::vector<Setting>& Settings() {
   static const std::vector<Setting>* const settings = new std::vector<Setting>{
       {"data-dir", &Options::data_directory, "DIR", "",
        "Directory of the database; created if it is missing. Only one itemd at a time can use it"},
+      {"in-memory", &Options::in_memory, "", "false",
+       "Instead of --data-dir: keep the database in a new directory of /dev/shm, which is removed when itemd "
+       "stops, or by the next start with --in-memory if itemd was killed"},
       {"encryption-key-file", &Options::encryption_key_file, "FILE", "",
        "File of the keys that encrypt data directory and backups: a line for each key, an id and 64 "
        "hexadecimal digits; the first key encrypts new files. A directory is encrypted from its beginning or "
@@ -177,6 +180,11 @@ const std::vector<Setting>& Settings() {
        {},
        0,
        365 * kDayMs},
+      {"regions-apart", &Options::regions_apart, "", "false",
+       "Over HTTP each region of the credential scope, and with --access-keys each key in it, has tables of "
+       "its "
+       "own, as in DynamoDB Local without -sharedDb. gRPC has those of the region local. For development: a "
+       "region is a database of its own in the data directory"},
       {"backup-directory", &Options::backup_directory, "DIR", "",
        "Directory for backups of the whole database (itemctl backup); made with the first one. Should be on "
        "another disk than --data-dir. Without it: backups in --data-dir"},

@@ -347,6 +347,9 @@ void AddVectors(const storage::VectorFigures& vectors, Families& out) {
   out.Counter("itemdb_vector_searches_of_store_total",
               "Searches that read an index on disk, because it does not fit into memory.")
       .Add(vectors.searches_of_store);
+  out.Counter("itemdb_vector_graph_entries_restored_total",
+              "Entries whose place in a graph was read from a file after a start.")
+      .Add(vectors.restored_graph_entries);
 }
 
 void AddSpace(const v1::GetStatusReply& status, Families& out) {

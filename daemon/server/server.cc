@@ -99,9 +99,15 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(storage::Database& databas
     options.http.handshake_timeout = options.handshake_timeout;
     options.http.log = options.log;
     ITEMDB_ASSIGN_OR_RETURN(server->http_, http::HttpServer::Open(server->serving_, options.http));
-    server->http_handler_ =
-        std::make_unique<http::JsonHandler>(database, *server->serving_.memory, server->http_->addresses()[0],
-                                            absl::ToChronoMilliseconds(options.status_delay));
+    const auto handler_of = [memory = server->serving_.memory.get(), address = server->http_->addresses()[0],
+                             delay = options.status_delay](storage::Database& of) {
+      return std::make_unique<http::JsonHandler>(of, *memory, address, absl::ToChronoMilliseconds(delay));
+    };
+    server->http_handler_ = handler_of(database);
+    if (options.open_region != nullptr) {
+      server->http_handler_ = std::make_unique<RegionalHandler>(std::move(server->http_handler_),
+                                                                options.open_region, handler_of);
+    }
   }
   std::shared_ptr<grpc::ServerCredentials> tcp_credentials = grpc::InsecureServerCredentials();
   ITEMDB_RETURN_IF_ERROR(server->WatchFiles(options));

@@ -17,6 +17,7 @@
 #include "daemon/http/connection/http_server.h"
 #include "daemon/process/listen_address.h"
 #include "daemon/rpc/grpc_certificates.h"
+#include "daemon/server/regional_handler.h"
 #include "daemon/serving/listener.h"
 #include "daemon/serving/serving_context.h"
 #include "storage/base/background_thread.h"
@@ -59,6 +60,9 @@ struct ServerOptions {
   size_t transport_bytes = 512 << 20;
   // How long replies over HTTP show CREATING, UPDATING and ENABLING; zero: not at all.
   absl::Duration status_delay = absl::ZeroDuration();
+  // Opens the database of another region than that of `database` (regional_handler.h); null: all regions have
+  // the same tables.
+  RegionalHandler::OpenRegion open_region;
   // The HTTP endpoint; without addresses there is none. Start() sets its max_connections, idle_timeout,
   // handshake_timeout and log from the fields of this struct.
   http::HttpServerOptions http;

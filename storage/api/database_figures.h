@@ -103,6 +103,8 @@ struct VectorFigures {
   // Since the start: copies made, and searches that read the store because the index did not fit into memory.
   int64_t copies_made = 0;
   int64_t searches_of_store = 0;
+  // Entries that got their place in a graph from a file.
+  int64_t restored_graph_entries = 0;
 };
 
 struct DatabaseFigures {

@@ -5,8 +5,8 @@
 // first brings the copy up to its own view: it reads which items the change log names since the last search,
 // and their entries. So writes do nothing for copies, and a search sees every committed item (VEC-23).
 //
-// Copies with many entries get graphs, which a thread makes (vector_copy.h). Until it has, and for entries
-// that are newer than the graph, vectors are compared one by one.
+// Copies with many entries get graphs, from a file or made by a thread (graph_maker.h). Until they have them,
+// and for entries that are newer than the graph, vectors are compared one by one.
 //
 // An index that does not fit into memory is searched entry by entry in the store.
 #pragma once
@@ -25,16 +25,17 @@
 #include "storage/base/background_thread.h"
 #include "storage/engine/engine.h"
 #include "storage/store/store.h"
+#include "storage/vectors/graph_maker.h"
 #include "storage/vectors/search_request.h"
-#include "storage/vectors/vector_copy.h"
+#include "storage/vectors/shared_copy.h"
 
 namespace itemdb::storage {
 
 // Thread-safe.
-class VectorCopies {
+class VectorCopies : private GraphOwner {
  public:
-  explicit VectorCopies(Engine& engine) : engine_(engine) {}
-  ~VectorCopies() { Stop(); }
+  explicit VectorCopies(Engine& engine) : engine_(engine), graphs_(engine, *this) {}
+  ~VectorCopies() override { Stop(); }
   // Ends the threads, and answers searches that wait for a copy, or will need one, with UNAVAILABLE.
   void Stop();
 
@@ -78,14 +79,8 @@ class VectorCopies {
     CancellationPtr cancellation;
     Resume resume;
   };
-  enum class Fit {
-    kFits,
-    // It is larger than the memory for copies.
-    kTooLarge,
-    // Searches go on in the copies that had to make room, or the copy itself had to make room.
-    kNoRoom,
-  };
-  using Check = absl::FunctionRef<absl::Status()>;
+  using Check = VectorCheck;
+  using Fit = VectorFit;
 
   absl::StatusOr<Begun> Begin(PreparedSearch* search, const CancellationPtr& cancellation,
                               const Resume& resume);
@@ -99,16 +94,9 @@ class VectorCopies {
   // Frees the copies of the indexes with these storage ids.
   void Drop(absl::FunctionRef<bool(uint64_t)> is_dropped);
 
-  // ---- while nobody else changes the copy ----
-
-  // Brings the copy to the search's view. OUT_OF_RANGE, DATA_LOSS: it must be made anew.
+  // Brings the copy to the search's view, while nobody else changes it. OUT_OF_RANGE, DATA_LOSS: it must be
+  // made anew.
   absl::StatusOr<Fit> Refresh(Copy& copy, PreparedSearch* search, size_t most_keys, Check check);
-  absl::StatusOr<Fit> CatchUp(Copy& copy, const ReadView& view, const Table& table, const Index& index,
-                              size_t most_keys, Check check);
-  // The entries that have changed, for searches of `version`.
-  absl::Status TakeChanged(Copy& copy, const ReadView& view, const Table& table, const Index& index,
-                           const std::vector<std::string>& keys, Check check);
-  absl::StatusOr<Fit> Compact(Copy& copy, Check check);
   // Counts `bytes` as the memory of the copy, if need be after freeing copies that were not used for longest.
   absl::StatusOr<Fit> Count(Copy& copy, size_t bytes, Check check);
 
@@ -116,6 +104,7 @@ class VectorCopies {
 
   void LoadCopies();
   absl::Status LoadCopy(const std::shared_ptr<Known>& known);
+  // Fills the copy with the entries that are in `view`.
   absl::StatusOr<Fit> Load(Copy& copy, const ReadView& view, const Table& table, const Index& index,
                            int64_t entries, Check check);
   absl::Status CheckLoad(const Known& known);
@@ -124,19 +113,13 @@ class VectorCopies {
   // Those that wait for `known`; all without.
   std::vector<Waiting> TakeWaiting(const Known* known) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  absl::Status SearchStore(const PreparedSearch& search, const VectorScorer& scorer,
-                           const std::vector<std::string>& excluded, const CancellationPtr& cancellation,
-                           TopHits* hits);
   absl::Status CheckForInterrupts(const CancellationPtr& cancellation) const;
 
-  // ---- the thread that makes graphs ----
+  // ---- for the thread that makes graphs ----
 
-  void BuildGraphs();
-  void BuildGraphsOf(const std::shared_ptr<Known>& known);
-  // Until the caller sets the state back only it may change the copy. False: the index has another copy, or
-  // will.
-  bool BeginGraphChange(Known& known, const std::shared_ptr<Copy>& copy);
-  void WakeBuilder();
+  std::vector<uint64_t> StorageIds() const override;
+  std::shared_ptr<SharedCopy> FindCopy(uint64_t storage_id) const override;
+  std::shared_ptr<void> BeginGraphChange(const std::shared_ptr<SharedCopy>& copy) override;
 
   Engine& engine_;
   std::atomic<int64_t> made_ = 0;
@@ -158,14 +141,12 @@ class VectorCopies {
   size_t used_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t uses_ ABSL_GUARDED_BY(mutex_) = 0;
   bool has_stopped_ ABSL_GUARDED_BY(mutex_) = false;
-  bool builder_started_ ABSL_GUARDED_BY(mutex_) = false;
   bool loader_started_ ABSL_GUARDED_BY(mutex_) = false;
   // Touched only by the thread that makes copies.
   BackgroundThread::Clock::time_point next_look_at_waiting_;
   // Makes copies. Begins with the first search.
   BackgroundThread loader_;
-  // Makes graphs. Begins with the first copy that needs one.
-  BackgroundThread builder_;
+  GraphMaker graphs_;
 };
 
 }  // namespace itemdb::storage

@@ -29,6 +29,8 @@ constexpr size_t kGraphStep = 16;
 constexpr size_t kNewGraphStep = 4'096;
 constexpr size_t kMinGraphStep = 1'024;
 constexpr size_t kTailParts = 50;
+// A graph of a file is of no use when more than this part of its entries has changed.
+constexpr size_t kReplacedParts = 8;
 // A new graph has room for this part more.
 constexpr size_t kGraphRoomParts = 8;
 // About what an item takes in `places_`, and a partition in `partitions_`, besides what follows and their
@@ -260,6 +262,7 @@ bool VectorCopy::FinishGraphStep(GraphStep& step) {
     }
   } else if (partition.slots.size() - step.graph_->size() <= kMinGraphStep) {
     partition.graph = step.graph_;
+    ++graphs_made_;
   }
   return true;
 }
@@ -268,6 +271,102 @@ size_t VectorCopy::graph_size() const {
   size_t size = 0;
   for (const auto& partition : large_) size += partition->graph == nullptr ? 0 : partition->graph->size();
   return size;
+}
+
+std::vector<VectorCopy::PartitionGraph> VectorCopy::Graphs() const {
+  std::vector<PartitionGraph> graphs;
+  for (const auto& [key, partition] : partitions_) {
+    if (partition->graph != nullptr) graphs.push_back({key, partition->graph});
+  }
+  return graphs;
+}
+
+uint64_t VectorCopy::HashOfEntry(const Slot& slot, size_t dimensions) {
+  if (slot.base_key == nullptr) return 0;
+  const uint64_t of_key = XXH3_64bits(slot.base_key->data(), slot.base_key->size());
+  return XXH3_64bits_withSeed(slot.vector, dimensions * sizeof(float), of_key);
+}
+
+bool VectorCopy::AppendEntryHashes(const PartitionGraph& of, size_t begin, size_t end,
+                                   std::vector<uint64_t>* hashes) const {
+  const auto found = partitions_.find(of.partition);
+  if (found == partitions_.end() || found->second->graph != of.graph) return false;
+  for (size_t i = begin; i < end; ++i) hashes->push_back(HashOfEntry(found->second->slots[i], dimensions_));
+  return true;
+}
+
+size_t VectorCopy::RoomForGraph(std::string_view partition) const {
+  const auto found = partitions_.find(partition);
+  if (found == partitions_.end() || found->second->live < min_graph_) return 0;
+  const size_t slots = found->second->slots.size();
+  return slots + slots / kGraphRoomParts;
+}
+
+bool VectorCopy::GiveGraph(std::string_view partition, const std::vector<uint64_t>& hashes,
+                           std::unique_ptr<VectorGraph> graph, size_t* replaced) {
+  if (RoomForGraph(partition) == 0 || graph->size() != hashes.size()) return false;
+  Partition& given = *partitions_.find(partition)->second;
+  if (given.graph != nullptr || given.live != given.slots.size()) return false;
+
+  // Which slot is which number of the graph.
+  constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
+  std::vector<std::pair<uint64_t, uint32_t>> by_hash;
+  by_hash.reserve(given.slots.size());
+  for (const Slot& slot : given.slots)
+    by_hash.emplace_back(HashOfEntry(slot, dimensions_), static_cast<uint32_t>(by_hash.size()));
+  std::sort(by_hash.begin(), by_hash.end());
+  std::vector<uint32_t> slot_of(hashes.size(), kNone);
+  std::vector<bool> is_in_graph(given.slots.size());
+  *replaced = 0;
+  for (size_t i = 0; i < hashes.size(); ++i) {
+    const auto at = std::lower_bound(by_hash.begin(), by_hash.end(), std::pair(hashes[i], uint32_t{0}));
+    if (at == by_hash.end() || at->first != hashes[i] || is_in_graph[at->second]) {
+      ++*replaced;
+      continue;
+    }
+    slot_of[i] = at->second;
+    is_in_graph[at->second] = true;
+  }
+  if (*replaced > hashes.size() / kReplacedParts) return false;
+
+  // The slots of the graph in its order, then the others.
+  const size_t before = BytesOf(given);
+  std::vector<Slot> slots;
+  std::vector<uint64_t> filters;
+  slots.reserve(given.slots.size() + *replaced);
+  filters.reserve((given.slots.size() + *replaced) * filters_);
+  const auto move = [&](size_t from) {
+    const Slot& slot = given.slots[from];
+    places_.find(*slot.base_key)->second.slot = slots.size();
+    slots.push_back(slot);
+    const auto first = given.filters.begin() + static_cast<ptrdiff_t>(from * filters_);
+    filters.insert(filters.end(), first, first + static_cast<ptrdiff_t>(filters_));
+  };
+  for (size_t i = 0; i < hashes.size(); ++i) {
+    if (slot_of[i] != kNone) {
+      move(slot_of[i]);
+    } else {
+      // Searches still pass here on their way to others.
+      const std::vector<uint32_t> neighbours = graph->NeighboursOf(i);
+      const auto near = std::find_if(neighbours.begin(), neighbours.end(),
+                                     [&](uint32_t number) { return slot_of[number] != kNone; });
+      Slot ended = given.slots[near == neighbours.end() ? 0 : slot_of[*near]];
+      ended.base_key = nullptr;
+      ended.to = ended.from;
+      slots.push_back(ended);
+      filters.insert(filters.end(), filters_, kNoFilterValue);
+    }
+    graph->SetVector(i, slots.back().vector, slots.back().inverse_length);
+  }
+  for (size_t i = 0; i < is_in_graph.size(); ++i) {
+    if (!is_in_graph[i]) move(i);
+  }
+  if (*replaced > 0) ended_.emplace_front(0, *replaced);
+  given.slots = std::move(slots);
+  given.filters = std::move(filters);
+  given.graph = std::move(graph);
+  entry_bytes_ += BytesOf(given) - before;
+  return true;
 }
 
 bool VectorCopy::NeedsCompaction(uint64_t oldest) const {

@@ -102,6 +102,30 @@ class VectorCopy {
   // Entries in graphs.
   size_t graph_size() const;
 
+  // ---- graphs that are kept in a file (graph_file.h) ----
+
+  // A graph, and the partition that it is of.
+  struct PartitionGraph {
+    std::string partition;
+    std::shared_ptr<const VectorGraph> graph;
+  };
+  // Those that searches use. Only FinishGraphStep adds to them.
+  std::vector<PartitionGraph> Graphs() const;
+  // Changes when a partition gets a graph that it has not had.
+  uint64_t graphs_made() const { return graphs_made_; }
+  // Appends hashes that tell which entries the numbers [begin, end) of the graph are: of key and vector.
+  // False: the partition has another graph now.
+  bool AppendEntryHashes(const PartitionGraph& of, size_t begin, size_t end,
+                         std::vector<uint64_t>* hashes) const;
+  // Gives a partition that was filled and not changed since a graph of the entries with these hashes, whose
+  // vectors are not set yet. An entry that is not there any more, or has another vector, is replaced by an
+  // ended one at the place of a neighbour. False: the partition is not there, or too small, or too many
+  // entries were replaced; then nothing has changed. `*replaced`: how many.
+  bool GiveGraph(std::string_view partition, const std::vector<uint64_t>& hashes,
+                 std::unique_ptr<VectorGraph> graph, size_t* replaced);
+  // For how many vectors a graph of the partition has room at first; 0: it needs none.
+  size_t RoomForGraph(std::string_view partition) const;
+
   // Adds the entries of `partition` at `version` that fit `filters` to `*hits`, but those whose key
   // `excluded` has. Calls `check` now and then, and ends with its error.
   absl::Status Search(std::string_view partition, std::span<const VectorFilter> filters,
@@ -125,6 +149,7 @@ class VectorCopy {
   // An entry from one version to another.
   struct Slot {
     const float* vector = nullptr;
+    // Null in a slot that GiveGraph has made.
     const std::string* base_key = nullptr;
     uint64_t from = 0;
     uint64_t to = kForever;
@@ -143,6 +168,8 @@ class VectorCopy {
     // Of the first slots. Null: there is none.
     std::shared_ptr<VectorGraph> graph;
   };
+  static uint64_t HashOfEntry(const Slot& slot, size_t dimensions);
+
   // Where the last entry of an item is.
   struct Place {
     Partition* partition = nullptr;
@@ -192,6 +219,7 @@ class VectorCopy {
   // By base key. Its keys stay where they are, and slots point to them.
   KeyMap<Place> places_;
   size_t live_ = 0;
+  uint64_t graphs_made_ = 0;
   // How many entries ended at which version, the oldest first.
   std::deque<std::pair<uint64_t, size_t>> ended_;
   // Of partitions: their vectors, slots and filters.

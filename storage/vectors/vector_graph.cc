@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <span>
 
 #include "storage/vectors/distance.h"
 
@@ -22,6 +24,19 @@ constexpr size_t kCandidates = 200;
 constexpr size_t kMinCapacity = 1'024;
 // The layers are chosen at random, the same in each process.
 constexpr size_t kLayerSeed = 100;
+// Layers above the lowest. hnswlib chooses fewer for any number of vectors that fits into memory.
+constexpr uint32_t kMaxLayers = 64;
+
+// What SaveLinks hands over: this, then for each vector the number of its layers above the lowest (1 byte),
+// and for each of its layers, the lowest first, the number of neighbours (2 bytes) and their numbers (4 bytes
+// each). Integers are those of the machine: the file stays where it was made.
+struct LinksHeader {
+  float longest;
+  uint32_t entry_point;
+  uint32_t layers;
+  uint32_t neighbours;
+  uint32_t candidates;
+};
 
 // What the graph holds of a vector.
 struct Node {
@@ -101,6 +116,76 @@ class VectorGraph::Graph : public hnswlib::HierarchicalNSW<float> {
     }
     return nearest;
   }
+
+  // The neighbours of a node in a layer.
+  std::span<const hnswlib::tableint> Links(size_t node, int layer) const {
+    hnswlib::linklistsizeint* const links =
+        get_linklist_at_level(static_cast<hnswlib::tableint>(node), layer);
+    return {links + 1, getListCount(links)};
+  }
+
+  bool SaveLinks(float longest, AppendBytes append) const {
+    const LinksHeader header{.longest = longest,
+                             .entry_point = enterpoint_node_,
+                             .layers = static_cast<uint32_t>(maxlevel_),
+                             .neighbours = kNeighbours,
+                             .candidates = kCandidates};
+    if (!append(&header, sizeof(header))) return false;
+    for (size_t node = 0; node < cur_element_count; ++node) {
+      const int layers = element_levels_[node];
+      const auto stored_layers = static_cast<uint8_t>(layers);
+      if (!append(&stored_layers, sizeof(stored_layers))) return false;
+      for (int layer = 0; layer <= layers; ++layer) {
+        const std::span<const hnswlib::tableint> links = Links(node, layer);
+        const auto count = static_cast<uint16_t>(links.size());
+        if (!append(&count, sizeof(count)) || !append(links.data(), links.size_bytes())) return false;
+      }
+    }
+    return true;
+  }
+
+  // The graph is empty, with room for `size` nodes. False: the bytes are not those of a graph.
+  bool TakeLinks(const LinksHeader& header, size_t size, ReadBytes read) {
+    for (size_t node = 0; node < size; ++node) {
+      uint8_t layers = 0;
+      if (!read(&layers, sizeof(layers)) || layers > header.layers) return false;
+      std::memset(data_level0_memory_ + node * size_data_per_element_, 0, size_data_per_element_);
+      setExternalLabel(static_cast<hnswlib::tableint>(node), node);
+      if (layers > 0) {
+        // As addPoint does it.
+        linkLists_[node] = static_cast<char*>(std::calloc(size_links_per_element_ * layers + 1, 1));
+        if (linkLists_[node] == nullptr) return false;
+      }
+      element_levels_[node] = layers;
+      // From here on the destructor frees its links.
+      cur_element_count = node + 1;
+      for (int layer = 0; layer <= layers; ++layer) {
+        uint16_t count = 0;
+        if (!read(&count, sizeof(count)) || count > (layer == 0 ? maxM0_ : maxM_)) return false;
+        hnswlib::linklistsizeint* const links =
+            get_linklist_at_level(static_cast<hnswlib::tableint>(node), layer);
+        setListCount(links, count);
+        if (!read(links + 1, count * sizeof(hnswlib::tableint))) return false;
+      }
+    }
+    maxlevel_ = static_cast<int>(header.layers);
+    enterpoint_node_ = header.entry_point;
+    return LinksAreWhole();
+  }
+
+ private:
+  // Every link leads to a node that has the layer.
+  bool LinksAreWhole() const {
+    if (enterpoint_node_ >= cur_element_count || element_levels_[enterpoint_node_] != maxlevel_) return false;
+    for (size_t node = 0; node < cur_element_count; ++node) {
+      for (int layer = 0; layer <= element_levels_[node]; ++layer) {
+        for (const hnswlib::tableint neighbour : Links(node, layer)) {
+          if (neighbour >= cur_element_count || element_levels_[neighbour] < layer) return false;
+        }
+      }
+    }
+    return true;
+  }
 };
 
 VectorGraph::VectorGraph(v1::VectorDistanceFunction distance, size_t dimensions, size_t capacity,
@@ -141,6 +226,33 @@ std::vector<std::pair<float, uint32_t>> VectorGraph::Search(const float* query, 
   if (graph_ == nullptr) return {};
   return graph_->Nearest({query, InverseLength(query, space_->comparison().dimensions), /*further=*/0},
                          wanted);
+}
+
+bool VectorGraph::SaveLinks(AppendBytes append) const {
+  return graph_ != nullptr && size_ > 0 && graph_->SaveLinks(longest_, append);
+}
+
+std::unique_ptr<VectorGraph> VectorGraph::WithLinks(v1::VectorDistanceFunction distance, size_t dimensions,
+                                                    size_t capacity, size_t size, ReadBytes read) {
+  LinksHeader header;
+  const bool is_ours = read(&header, sizeof(header)) && header.neighbours == kNeighbours &&
+                       header.candidates == kCandidates && header.layers <= kMaxLayers &&
+                       std::isfinite(header.longest) && size > 0;
+  if (!is_ours) return nullptr;
+  auto graph = std::make_unique<VectorGraph>(distance, dimensions, std::max(capacity, size), header.longest);
+  if (graph->graph_ == nullptr || !graph->graph_->TakeLinks(header, size, read)) return nullptr;
+  graph->size_ = size;
+  return graph;
+}
+
+std::vector<uint32_t> VectorGraph::NeighboursOf(size_t number) const {
+  const auto links = graph_->Links(number, /*layer=*/0);
+  return {links.begin(), links.end()};
+}
+
+void VectorGraph::SetVector(size_t number, const float* vector, float inverse_length) {
+  const Node node{vector, inverse_length, FurtherDimension(inverse_length)};
+  std::memcpy(graph_->getDataByInternalId(static_cast<hnswlib::tableint>(number)), &node, sizeof(node));
 }
 
 size_t VectorGraph::bytes() const { return graph_ == nullptr ? 0 : graph_->max_elements_ * kBytesPerVector; }

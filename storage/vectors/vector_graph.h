@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "itemdb/v1/tables.pb.h"
 
 namespace itemdb::storage {
@@ -34,6 +35,21 @@ class VectorGraph {
   // The ranks (VectorScorer::Rank) and numbers of about the `wanted` nearest vectors, in any order. Looks at
   // more vectors, and misses fewer, the larger `wanted` is.
   std::vector<std::pair<float, uint32_t>> Search(const float* query, size_t wanted) const;
+
+  // ---- the links of a graph, which a file keeps; the vectors are elsewhere ----
+
+  // Hands the bytes over piece by piece. Ends early when `append` returns false, and returns that.
+  using AppendBytes = absl::FunctionRef<bool(const void* bytes, size_t size)>;
+  bool SaveLinks(AppendBytes append) const;
+  // A graph of `size` vectors with the links that SaveLinks has handed over. Null: these are others, or there
+  // is no memory. `read` fills in the next bytes; false: there are none. SetVector must be called for each
+  // number before the graph is searched or gets vectors.
+  using ReadBytes = absl::FunctionRef<bool(void* bytes, size_t size)>;
+  static std::unique_ptr<VectorGraph> WithLinks(v1::VectorDistanceFunction distance, size_t dimensions,
+                                                size_t capacity, size_t size, ReadBytes read);
+  // The numbers of vectors that are near to this one.
+  std::vector<uint32_t> NeighboursOf(size_t number) const;
+  void SetVector(size_t number, const float* vector, float inverse_length);
 
   // Memory, about.
   size_t bytes() const;

@@ -293,14 +293,16 @@ TEST_F(OptionsTest, EveryFlagRefusesAWrongValue) {
   for (const BadValue& row : BadValues()) {
     SCOPED_TRACE(row.name + "=" + row.text);
     // A flag without a value means true; CLI11 has its own error for a bad value of such a flag.
-    if (row.name == "tls-without-client-certificates" || row.name == "standby-acknowledge") continue;
+    if (FindSetting(row.name)->is_boolean()) continue;
     const ParsedOptions parsed = Parse({"--data-dir=/data", "--" + row.name + "=" + row.text});
     const bool twice = row.name == "data-dir";
     ExpectUsage(parsed, twice ? std::vector<std::string>{"--data-dir"}
                               : std::vector<std::string>{"--" + row.name + ": ", row.text, row.says});
   }
-  for (const std::string name : {"--tls-without-client-certificates", "--standby-acknowledge"})
-    ExpectUsage(Parse({"--data-dir=/data", name + "=perhaps"}), {name, "perhaps"});
+  for (const Setting& setting : Settings()) {
+    if (!setting.is_boolean()) continue;
+    ExpectUsage(Parse({"--data-dir=/data", setting.flag() + "=perhaps"}), {setting.flag(), "perhaps"});
+  }
 }
 
 TEST_F(OptionsTest, EveryVariableRefusesAWrongValue) {
@@ -408,12 +410,55 @@ TEST_F(OptionsTest, RefusesWhatContradictsItself) {
       {{"--tls-cert", "c", "--tls-key", "k", "--tls-client-ca", "a", "--tls-without-client-certificates"},
        "--tls-without-client-certificates is not allowed together with --tls-client-ca"},
       {{"--data-dir", "/d", "--data-dir", "/e"}, "--data-dir"},
+      {{"--data-dir", "/d", "--in-memory"}, "--in-memory: not together with --data-dir"},
+      {{"--in-memory", "--recover=last-good"}, "--recover: not together with --in-memory"},
+      {{"--data-dir", "/d", "--regions-apart", "--archive-directory", "/a"},
+       "--archive-directory: not together with --regions-apart"},
+      {{"inspect", "/d", "--in-memory"}, "--in-memory: not together with DIR"},
       {{"--data-dir"}, "--data-dir"},
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.says);
     ExpectUsage(Parse(row.arguments), {row.says});
   }
+}
+
+// A service has its directory in the configuration file; the flag is meant for one start.
+TEST_F(OptionsTest, InMemoryAndDataDirReplaceEachOther) {
+  WriteConfig("data-dir = '/data'\n");
+  const ParsedOptions memory = Parse({"--in-memory"});
+  ASSERT_TRUE(memory.options.has_value()) << memory.text;
+  EXPECT_TRUE(memory.options->in_memory);
+  EXPECT_EQ(memory.options->data_directory, "");
+  EXPECT_EQ(Parse({"--in-memory=false"}).options->data_directory, "/data");
+  sources_.environment = {"ITEMD_IN_MEMORY=true"};
+  EXPECT_TRUE(Parse({}).options->in_memory);
+  const ParsedOptions disk = Parse({"--data-dir", "/other"});
+  ASSERT_TRUE(disk.options.has_value()) << disk.text;
+  EXPECT_FALSE(disk.options->in_memory);
+  EXPECT_EQ(disk.options->data_directory, "/other");
+}
+
+TEST_F(OptionsTest, DevHasItsOwnDefaults) {
+  // The configuration of a service on the same machine.
+  WriteConfig("data-dir = '/data'\nlisten = ['unix:/run/itemdb/itemd.sock']\naccess-keys = '/keys'\n");
+  const ParsedOptions dev = Parse({"dev"});
+  ASSERT_TRUE(dev.options.has_value()) << dev.text;
+  EXPECT_TRUE(dev.options->dev);
+  EXPECT_TRUE(dev.options->in_memory);
+  EXPECT_THAT(dev.options->http_listen, ElementsAre("127.0.0.1:8000"));
+  EXPECT_THAT(dev.options->listen, ElementsAre("127.0.0.1:7420"));
+  EXPECT_EQ(dev.options->access_keys, "");
+  EXPECT_EQ(dev.config_file, "");
+  // What is given goes before.
+  sources_.environment = {"ITEMD_LOG_LEVEL=debug"};
+  const ParsedOptions other = Parse({"dev", "--http-listen", "127.0.0.1:8001", "--data-dir", "/kept"});
+  ASSERT_TRUE(other.options.has_value()) << other.text;
+  EXPECT_THAT(other.options->http_listen, ElementsAre("127.0.0.1:8001"));
+  EXPECT_FALSE(other.options->in_memory);
+  EXPECT_EQ(other.options->data_directory, "/kept");
+  EXPECT_EQ(other.options->log_level, "debug");
+  EXPECT_EQ(Parse({"dev", "--config", config_file(), "--check-config"}).exit_code, 74) << "/keys is no file";
 }
 
 // The example file has every setting in a comment; without the comment marks it is a valid configuration.

@@ -4,11 +4,13 @@
 // ITEMDB_TEST_SEED repeats the random choices of a run, but not its timing.
 #include <atomic>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <thread>
 
 #include "tests/e2e/e2e_fixture.h"
+#include "tests/support/await.h"
 #include "tests/support/kills.h"
 #include "tests/support/repetitions.h"
 
@@ -129,6 +131,74 @@ TEST_F(VectorsE2e, Kill9LosesNoVector) {
     if (kills % 10 == 0) ExpectCheckIsClean();
   }
   ExpectCheckIsClean();
+}
+
+// Killed at the moment at which the graph of the index is written to its file: the next start has the file
+// from before, or none, and answers as if nothing had happened.
+TEST_F(VectorsE2e, Kill9WhileAGraphIsKept) {
+  const uint64_t seed = KillSeed();
+  SCOPED_TRACE("ITEMDB_TEST_SEED=" + std::to_string(seed));
+  Random random(seed);
+  // Enough for a graph.
+  constexpr int kPlaces = 50'500;
+  constexpr int kInBatch = 25;
+  std::vector<std::pair<int64_t, int64_t>> places;
+  Client client = OpenClient();
+  for (int i = 0; i < kPlaces; i += kInBatch) {
+    BatchWriteItemRequest request;
+    for (int j = i; j < i + kInBatch; ++j) {
+      places.emplace_back(Pick(random, -100'000, 100'000), Pick(random, -100'000, 100'000));
+      request.writes.push_back(
+          BatchPut{.table_name = "Docs",
+                   .item = {{"id", std::to_string(j)},
+                            {"v", Value::List({places.back().first, places.back().second})}}});
+    }
+    ASSERT_TRUE(client.BatchWriteItem(request).ok());
+  }
+  const std::string folder = daemon_.data_directory() + "/vector-graphs";
+  const auto is_being_kept = [&] {
+    std::error_code none;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, none))
+      if (entry.path().extension() == ".next") return true;
+    return false;
+  };
+  const auto search = [&](float x, float y) {
+    const auto found = OpenClient().SearchVectors(
+        {.table_name = "Docs", .index_name = "ByV", .search_vector = {x, y}, .top_k = 10});
+    EXPECT_TRUE(found.ok()) << found.status();
+    return found.ok() ? found->search_results : std::vector<SearchResult>();
+  };
+  size_t nearest = 0;
+  constexpr int kKills = testing::kHasSanitizer ? 1 : 4;
+  constexpr int kSearches = 20;
+  for (int kills = 0; kills < kKills; ++kills) {
+    (void)search(0, 0);
+    EXPECT_TRUE(testing::Await(is_being_kept)) << "a file of the graph";
+    std::this_thread::sleep_for(std::chrono::microseconds(Pick(random, 0, 15'000)));
+    KillAndRestart();
+    for (int i = 0; i < kSearches; ++i) {
+      const auto x = static_cast<float>(Pick(random, -100'000, 100'000));
+      const auto y = static_cast<float>(Pick(random, -100'000, 100'000));
+      double closest = 1e9;
+      for (const auto& [at_x, at_y] : places)
+        closest = std::min(closest, std::hypot(static_cast<double>(at_x) - x, static_cast<double>(at_y) - y));
+      const std::vector<SearchResult> found = search(x, y);
+      ASSERT_EQ(found.size(), 10u);
+      for (const SearchResult& result : found) {
+        const auto& [at_x, at_y] =
+            places.at(static_cast<size_t>(std::stoi(*result.item.find_or_null("id")->string_or_null())));
+        EXPECT_NEAR(result.score, std::hypot(static_cast<double>(at_x) - x, static_cast<double>(at_y) - y),
+                    1);
+      }
+      nearest += found[0].score <= closest + 1 ? 1 : 0;
+    }
+    // The next cycle makes the file anew.
+    daemon_.Kill();
+    std::filesystem::remove_all(folder);
+    const absl::Status started = daemon_.Start();
+    ASSERT_TRUE(started.ok()) << started;
+  }
+  EXPECT_GE(nearest, kKills * kSearches * 95 / 100) << "of " << kKills * kSearches;
 }
 
 }  // namespace

@@ -176,6 +176,7 @@ RequestInProgress::Next RequestInProgress::Admit() {
         signatures_->Check(head_, signature_, body, *route_.operation, &caller_);
     if (refusal.has_value()) return RefuseUnauthorized(*refusal);
   }
+  if (!route_.is_page) caller_.region = signature_.region;
   if (route_.request_coding != Coding::kIdentity) {
     absl::StatusOr<std::string> inflated = Inflate(route_.request_coding, body, kMaxBodyBytes, kJsonPadding);
     if (!inflated.ok()) {

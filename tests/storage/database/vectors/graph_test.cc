@@ -1,10 +1,13 @@
-// Indexes that are searched by a graph: recall, and that everything else is exact.
+// Indexes that are searched by a graph: recall, that everything else is exact, and the file of the graph.
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <random>
 #include <set>
 
 #include "tests/storage/database/vectors/vector_tables.h"
 #include "tests/storage/values/test_seed.h"
+#include "tests/support/files.h"
 #include "tests/support/repetitions.h"
 
 namespace itemdb::testing {
@@ -120,6 +123,30 @@ class GraphSearches : public ::testing::TestWithParam<v1::VectorDistanceFunction
     }
   }
 
+  storage::VectorFigures Figures() { return database_->MeasureFigures().vectors; }
+  // The file of the graph; empty while there is none.
+  std::string GraphFile() const {
+    std::error_code none;
+    for (const auto& entry :
+         std::filesystem::directory_iterator(directory_.path() + "/data/vector-graphs", none))
+      if (entry.path().extension() != ".next") return entry.path();
+    return "";
+  }
+  // Makes a graph of all vectors, waits for its file, and closes the database. Returns what the file has.
+  std::string KeepGraph() {
+    AwaitGraph(kGraphVectors);
+    const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(5);
+    while (GraphFile().empty() && std::chrono::steady_clock::now() < until)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return ReadFile(GraphFile());
+  }
+  // Searches find what comparing all finds, whatever the graph is.
+  void ExpectRightAnswers() {
+    EXPECT_GE(Recall(), 0.97);
+    const Vector query = RandomVector();
+    EXPECT_EQ(Found(query, true), Nearest(query, true));
+  }
+
   TemporaryDirectory directory_;
   std::mt19937_64 random_;
   TestDatabase database_;
@@ -166,6 +193,97 @@ TEST_P(GraphSearches, FindNearlyAllAndEveryNewItem) {
   (void)Found(centres_[0], false);
   database_.Reopen();
   EXPECT_GE(Recall(), wanted);
+}
+
+// A start reads the graph. What was written since the file, before the end and after, is found all the same.
+TEST_P(GraphSearches, AreByTheKeptGraphAfterARestart) {
+  SCOPED_TRACE("ITEMDB_TEST_SEED=" + std::to_string(TestSeed()));
+  (void)KeepGraph();
+  EXPECT_EQ(Figures().restored_graph_entries, 0);
+  const int changed = kGraphVectors / 30;
+  for (int i = 0; i < changed; ++i) {
+    const std::string sk = std::to_string(random_() % kGraphVectors);
+    i % 3 == 0 ? Delete(sk) : Put(sk, RandomVector());
+  }
+  for (int i = 0; i < changed; ++i) Put("new" + std::to_string(i), RandomVector());
+  database_.Reopen();
+  (void)Found(centres_[0], false);
+  const int64_t restored = Figures().restored_graph_entries;
+  EXPECT_GE(restored, kGraphVectors) << "the places of entries that are gone are kept";
+  EXPECT_GE(Figures().graph_entries, restored) << "the first search has it";
+  ExpectRightAnswers();
+  for (int i = 0; i < 100; ++i) Put(std::to_string(random_() % kGraphVectors), RandomVector());
+  ExpectRightAnswers();
+  // Compacting frees the places of the entries that are gone.
+  for (int i = 0; i < kGraphVectors; ++i) {
+    Put(std::to_string(random_() % kGraphVectors), RandomVector());
+    if (i % 100 == 0) (void)Found(centres_[0], false);
+  }
+  ExpectRightAnswers();
+}
+
+TEST_P(GraphSearches, AreRightWhateverTheFileIs) {
+  SCOPED_TRACE("ITEMDB_TEST_SEED=" + std::to_string(TestSeed()));
+  const std::string kept = KeepGraph();
+  ASSERT_GT(kept.size(), 1'000u);
+  const std::string path = GraphFile();
+  std::string flipped = kept;
+  flipped[kept.size() / 2] = static_cast<char>(flipped[kept.size() / 2] ^ 1);
+  std::string other_version = kept;
+  other_version[kept.find("graphs 1") + 7] = '2';
+  const std::pair<const char*, std::string> rows[] = {
+      {"a flipped bit", flipped},
+      {"the end is missing", kept.substr(0, kept.size() - 12)},
+      {"the second half is missing", kept.substr(0, kept.size() / 2)},
+      {"another version", other_version},
+      {"empty", ""},
+      {"no such file", std::string(5'000, 'x')},
+  };
+  for (const auto& [name, bytes] : rows) {
+    SCOPED_TRACE(name);
+    database_.Close();
+    WriteFile(path, bytes);
+    // A process that was killed while it wrote the file leaves this.
+    WriteFile(path + ".next", kept.substr(0, kept.size() / 3));
+    database_.Reopen();
+    (void)Found(centres_[0], false);
+    // Only the frame that ends the file was missing after a whole graph.
+    if (bytes.size() + 12 != kept.size()) {
+      EXPECT_EQ(Figures().restored_graph_entries, 0);
+    }
+    ExpectRightAnswers();
+  }
+  // The graph is made again, and kept again.
+  AwaitGraph(kGraphVectors);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(5);
+  while (ReadFile(path).size() != kept.size() && std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  database_.Reopen();
+  (void)Found(centres_[0], false);
+  EXPECT_GE(Figures().restored_graph_entries, kGraphVectors);
+}
+
+// A file of another state of the database: half of the vectors are others.
+TEST_P(GraphSearches, DoNotUseAGraphOfWhichMuchHasChanged) {
+  SCOPED_TRACE("ITEMDB_TEST_SEED=" + std::to_string(TestSeed()));
+  const std::string kept = KeepGraph();
+  const std::string path = GraphFile();
+  for (int i = 0; i < kGraphVectors / 2; ++i) Put(std::to_string(i), RandomVector());
+  database_.Close();
+  WriteFile(path, kept);
+  database_.Reopen();
+  (void)Found(centres_[0], false);
+  EXPECT_EQ(Figures().restored_graph_entries, 0);
+  ExpectRightAnswers();
+  AwaitGraph(kGraphVectors / 2);
+  ExpectRightAnswers();
+}
+
+TEST_P(GraphSearches, DeleteTheFileWithItsIndex) {
+  (void)KeepGraph();
+  EXPECT_NE(GraphFile(), "");
+  ASSERT_TRUE(UpdateTable(*database_, DeleteVectorIndexRequest("Docs", "ByV")).ok());
+  EXPECT_EQ(GraphFile(), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Distances, GraphSearches, ::testing::ValuesIn(kDistanceFunctions));

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "daemon/process/descriptor.h"
+#include "tests/client/cutting_proxy.h"
 #include "tests/e2e/move_fixture.h"
 #include "tests/support/await.h"
 #include "tests/support/paths.h"
@@ -98,6 +99,32 @@ TEST_F(MoveTest, MovesWithWritersGoingOn) {
   ExpectClean(*source_);
 }
 
+// The load of the goal; the figures are printed, because they depend on the machine.
+TEST_F(MoveTest, KeepsUpWithTwoThousandWritesASecond) {
+  const int items = testing::kHasSanitizer ? 5'000 : 100'000;
+  const absl::Time begin = absl::Now();
+  MakeTable(ClientOf(*source_), items);
+  const double bulk_rate = items / absl::ToDoubleSeconds(absl::Now() - begin);
+  CounterWriters writers(source_->endpoint(), target_->endpoint(), 16, absl::Milliseconds(7));
+  absl::SleepFor(absl::Seconds(1));
+  const int64_t before = writers.acknowledged();
+  const absl::Time counted = absl::Now();
+  const Json report = GraduateReport({"--yes"});
+  const double write_rate =
+      static_cast<double>(writers.acknowledged() - before) / absl::ToDoubleSeconds(absl::Now() - counted);
+  EXPECT_TRUE(testing::Await([&] { return writers.sent_on() == 16; }));
+  writers.Stop();
+  EXPECT_EQ(writers.failures(), 0) << writers.last_failure();
+  EXPECT_EQ(report["differences"], 0) << report;
+  ExpectCounters(writers, ClientOf(*target_));
+  std::printf(
+      "bulk writes of one client %.0f items/s; copied %.0f items/s while %.0f writes/s went on; lag %d ms, "
+      "writes paused %d ms, longest write %d ms\n",
+      bulk_rate, report["items_copied"].get<double>() * 1000 / report["copy_ms"].get<double>(), write_rate,
+      report["lag_ms"].get<int>(), report["write_pause_ms"].get<int>(),
+      static_cast<int>(absl::ToInt64Milliseconds(writers.longest_write())));
+}
+
 TEST_F(MoveTest, ADryRunChangesNothing) {
   MakeTable(ClientOf(*source_), 100);
   const Json plan = GraduateReport({"--dry-run"});
@@ -121,11 +148,12 @@ TEST_F(MoveTest, DoesNotSwitchWithoutBeingTold) {
   const Json report = GraduateReport({"--yes"});
   EXPECT_EQ(report["items_copied"], 0);
   EXPECT_EQ(report["changes_applied"], 2);
+  EXPECT_EQ(report["differences"], 0);
   EXPECT_EQ(ItemsOf(ClientOf(*target_)), ItemsOf(ClientOf(*source_)));
 }
 
 // Changes that nobody made in the source are found: an item more, one less, and one that differs.
-TEST_F(MoveTest, MendsWhatDiffers) {
+TEST_F(MoveTest, RepairsWhatDiffers) {
   MakeTable(ClientOf(*source_), 6'000);
   EXPECT_EQ(Graduate().exit_code, 2);
   Client target = ClientOf(*target_);
@@ -279,6 +307,29 @@ TEST_F(MoveTest, AdoptsTables) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(ParseLines(result.out)[0]["differences"], 2);
   EXPECT_EQ(ItemsOf(ClientOf(*target_)), ItemsOf(ClientOf(*source_)));
+}
+
+// A proxy before the target cuts connections, before and after requests and replies: writes are sent again.
+TEST_F(MoveTest, AProxyThatCutsConnectionsLosesNothing) {
+  target_ = nullptr;
+  const std::string directory = directory_.path() + "/behind";
+  std::filesystem::create_directory(directory);
+  target_ = std::make_unique<DaemonProcess>(directory);
+  ASSERT_TRUE(target_->Start().ok());
+  CuttingProxy proxy({.daemon_endpoint = target_->endpoint(), .seed = KillSeed(), .pieces_per_cut = 60});
+  MakeTable(ClientOf(*source_), 20'000);
+  CounterWriters writers(source_->endpoint(), proxy.endpoint(), 3, absl::Milliseconds(2));
+  const CommandResult result = RunProgram(testing::ProgramPath("itemctl"),
+                                          {"--endpoint", source_->endpoint(), "-o", "jsonl", "graduate",
+                                           proxy.endpoint(), "--state", state_file(), "--yes"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_TRUE(testing::Await([&] { return writers.sent_on() == 3; }));
+  writers.Stop();
+  ExpectCounters(writers, ClientOf(*target_));
+  EXPECT_GE(ItemsOf(ClientOf(*target_)).size(), 20'000u);
+  std::printf("cut %d times before a request, %d after one, %d in a reply\n", proxy.cuts_before_request(),
+              proxy.cuts_after_request(), proxy.cuts_of_replies());
+  EXPECT_GT(proxy.cuts_before_request() + proxy.cuts_after_request() + proxy.cuts_of_replies(), 0);
 }
 
 // kill -9 of mover, source and target at random moments, again and again: nothing that was acknowledged is

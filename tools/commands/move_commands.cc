@@ -110,8 +110,8 @@ void PrintPlan(Context& context, const MovePlan& plan) {
 // `step`: where the move is.
 void PrintReport(Context& context, const Move& move, std::string_view step) {
   const MoveReport report = move.report();
-  for (size_t i = 0; i < std::min(report.mended.size(), kShownDifferences); ++i) {
-    const Difference& difference = report.mended[i];
+  for (size_t i = 0; i < std::min(report.repaired.size(), kShownDifferences); ++i) {
+    const Difference& difference = report.repaired[i];
     context.err() << "written again: table " << difference.table_name << ", "
                   << DifferenceName(difference.kind) << ": "
                   << OneLine(ItemToJson(difference.key, ItemForm::kPlain)) << std::endl;
@@ -123,7 +123,8 @@ void PrintReport(Context& context, const Move& move, std::string_view step) {
                           .Add("copy_ms", copy_ms)
                           .Add("changes_applied", report.changes_applied)
                           .Add("items_compared", report.items_compared)
-                          .Add("differences", static_cast<int64_t>(report.mended.size()));
+                          .Add("differences", static_cast<int64_t>(report.repaired.size()))
+                          .Add("lag_ms", absl::ToInt64Milliseconds(report.lag));
   if (report.pause.has_value()) summary.Add("write_pause_ms", absl::ToInt64Milliseconds(*report.pause));
   context.PrintSummary(summary);
 }

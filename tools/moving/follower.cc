@@ -96,14 +96,14 @@ void Follower::Run() {
 }
 
 absl::Status Follower::Step() {
-  std::vector<TableKeys> to_mend;
-  int64_t mends = 0;
+  std::vector<TableKeys> to_repair;
+  int64_t repairs = 0;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    to_mend.swap(to_mend_);
-    mends = mends_asked_;
+    to_repair.swap(to_repair_);
+    repairs = repairs_asked_;
   }
-  ITEMDB_RETURN_IF_ERROR(Apply(to_mend));
+  ITEMDB_RETURN_IF_ERROR(Apply(to_repair));
   ITEMDB_ASSIGN_OR_RETURN(Batch batch, ReadBatch());
   std::vector<TableKeys> keys;
   for (auto& [storage_id, of_table] : batch.keys) {
@@ -124,7 +124,7 @@ absl::Status Follower::Step() {
   }
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    mends_done_ = mends;
+    repairs_done_ = repairs;
   }
   something_happened_.notify_all();
   if (!moved) WaitForWork(kPollInterval);
@@ -134,7 +134,7 @@ absl::Status Follower::Step() {
 bool Follower::WaitForWork(absl::Duration longest) {
   std::unique_lock<std::mutex> lock(mutex_);
   return something_happened_.wait_for(lock, absl::ToChronoMilliseconds(longest),
-                                      [this] { return stops_ || mends_asked_ > mends_done_; });
+                                      [this] { return stops_ || repairs_asked_ > repairs_done_; });
 }
 
 absl::StatusOr<Follower::Batch> Follower::ReadBatch() {
@@ -184,12 +184,12 @@ absl::Status Follower::Await(uint64_t sequence, absl::Time deadline) {
   }
 }
 
-absl::Status Follower::Mend(std::vector<TableKeys> keys, absl::Time deadline) {
+absl::Status Follower::Repair(std::vector<TableKeys> keys, absl::Time deadline) {
   std::unique_lock<std::mutex> lock(mutex_);
-  for (TableKeys& table : keys) to_mend_.push_back(std::move(table));
-  const int64_t asked = ++mends_asked_;
+  for (TableKeys& table : keys) to_repair_.push_back(std::move(table));
+  const int64_t asked = ++repairs_asked_;
   something_happened_.notify_all();
-  while (mends_done_ < asked) {
+  while (repairs_done_ < asked) {
     if (!failure_.ok()) return failure_;
     if (absl::Now() > deadline) return absl::DeadlineExceededError("what differs is not written in time");
     something_happened_.wait_for(lock, std::chrono::milliseconds(100));

@@ -48,7 +48,7 @@ class Follower {
   // DEADLINE_EXCEEDED: not until `deadline`.
   absl::Status Await(uint64_t sequence, absl::Time deadline = absl::InfiniteFuture());
   // Reads these items from the source and writes them to the target, between two batches of changes.
-  absl::Status Mend(std::vector<TableKeys> keys, absl::Time deadline = absl::InfiniteFuture());
+  absl::Status Repair(std::vector<TableKeys> keys, absl::Time deadline = absl::InfiniteFuture());
 
   // Keys that changed since the follower began, or since they were taken.
   ChangedKeys& changed() { return changed_; }
@@ -92,10 +92,10 @@ class Follower {
   // The rest is guarded by mutex_.
   bool stops_ = false;
   absl::Status failure_;
-  std::vector<TableKeys> to_mend_;
-  // Counts calls of Mend, and those that are done.
-  int64_t mends_asked_ = 0;
-  int64_t mends_done_ = 0;
+  std::vector<TableKeys> to_repair_;
+  // Counts calls of Repair, and those that are done.
+  int64_t repairs_asked_ = 0;
+  int64_t repairs_done_ = 0;
   std::thread thread_;
 };
 

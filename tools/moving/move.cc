@@ -41,6 +41,7 @@ Move::Move(Client source, Client target, MoveOptions options)
       target_(target, "the target", Patience(options_.patience, options_.cancel)),
       hurried_source_(source, "the source", Patience(options_.switch_patience, options_.cancel)),
       hurried_target_(target, "the target", Patience(options_.switch_patience, options_.cancel)),
+      steadfast_source_(source, "the source", Patience(options_.patience, CancelToken())),
       journal_(options_.state_path, target_, hurried_target_),
       pace_(options_.workers, options_.max_items_per_second) {}
 
@@ -207,7 +208,7 @@ absl::Status Move::BeginAgainByComparison() {
 
 // ---- verify
 
-absl::Status Move::MendAndCheck(const std::vector<Difference>& differences, bool may_change) {
+absl::Status Move::RepairAndCheck(const std::vector<Difference>& differences, bool may_change) {
   if (differences.empty()) return absl::OkStatus();
   const Side& source = may_change ? source_ : hurried_source_;
   const Side& target = may_change ? target_ : hurried_target_;
@@ -223,12 +224,12 @@ absl::Status Move::MendAndCheck(const std::vector<Difference>& differences, bool
       real.push_back(difference);
   }
   if (real.empty()) return absl::OkStatus();
-  report_.mended.insert(report_.mended.end(), real.begin(), real.end());
+  report_.repaired.insert(report_.repaired.end(), real.begin(), real.end());
   Say("writing " + NumberOf(static_cast<int64_t>(real.size()), kDifferenceNoun) + " again");
-  ITEMDB_RETURN_IF_ERROR(follower_->Mend(KeysOf(real), deadline));
-  ITEMDB_ASSIGN_OR_RETURN(const Comparison mended,
+  ITEMDB_RETURN_IF_ERROR(follower_->Repair(KeysOf(real), deadline));
+  ITEMDB_ASSIGN_OR_RETURN(const Comparison repaired,
                           CompareKeys(source, target, KeysOf(real), options_.workers));
-  for (const Difference& difference : mended.differences) {
+  for (const Difference& difference : repaired.differences) {
     if (may_change && follower_->changed().Contains(difference.table_name, DigestOf(difference.key)))
       continue;
     // A change that came in this moment is not noted yet.
@@ -258,7 +259,7 @@ absl::Status Move::CompareAll(bool may_change) {
   }
   compare_time_ = absl::Now() - begin;
   report_.items_compared = comparison.items;
-  return MendAndCheck(comparison.differences, may_change);
+  return RepairAndCheck(comparison.differences, may_change);
 }
 
 absl::Status Move::CompareChanged(bool may_change) {
@@ -270,7 +271,7 @@ absl::Status Move::CompareChanged(bool may_change) {
   ITEMDB_ASSIGN_OR_RETURN(const Comparison comparison,
                           CompareKeys(may_change ? source_ : hurried_source_,
                                       may_change ? target_ : hurried_target_, keys, options_.workers));
-  return MendAndCheck(comparison.differences, may_change);
+  return RepairAndCheck(comparison.differences, may_change);
 }
 
 absl::Status Move::Verify() {
@@ -294,11 +295,12 @@ absl::Status Move::Verify() {
     if (keys <= kFewKeys) break;
     ITEMDB_RETURN_IF_ERROR(CompareChanged(/*may_change=*/true));
   }
-  Say(absl::StrFormat(
-      "compared %s in %.1f s; %s written again; %d keys changed meanwhile and are compared "
-      "at the switch",
-      CountText(report_.items_compared, kItemNoun), absl::ToDoubleSeconds(compare_time_),
-      CountText(static_cast<int64_t>(report_.mended.size()), kDifferenceNoun), follower_->changed().count()));
+  Say(
+      absl::StrFormat("compared %s in %.1f s; %s written again; %d keys changed meanwhile and are compared "
+                      "at the switch",
+                      CountText(report_.items_compared, kItemNoun), absl::ToDoubleSeconds(compare_time_),
+                      CountText(static_cast<int64_t>(report_.repaired.size()), kDifferenceNoun),
+                      follower_->changed().count()));
   return absl::OkStatus();
 }
 
@@ -324,7 +326,8 @@ absl::StatusOr<bool> Move::CompareUntilEqual(int passes) {
           journal_.Change(/*now=*/true, [](MoveState& state) { state.step = MoveStep::kDone; }));
       return true;
     }
-    report_.mended.insert(report_.mended.end(), comparison.differences.begin(), comparison.differences.end());
+    report_.repaired.insert(report_.repaired.end(), comparison.differences.begin(),
+                            comparison.differences.end());
     ITEMDB_RETURN_IF_ERROR(
         CopyKeys(source_, target_, KeysOf(comparison.differences), pace_, options_.workers));
   }
@@ -361,12 +364,13 @@ absl::Status Move::Switch() {
                                            "): change it in the target too, then switch");
   }
   journal_.Hurry();
+  report_.lag = follower_->lag();
   paused_since_ = absl::Now();
   const absl::Status status = DrainFenced();
   if (status.ok()) return SendWritersToTarget();
   // Writers wait: they go on at the source, whatever the reason is.
   Say("the switch is given up; writers go on at the source");
-  if (const absl::Status lifted = SetFences(source_, {}).status(); !lifted.ok())
+  if (const absl::Status lifted = SetFences(steadfast_source_, {}).status(); !lifted.ok())
     return WithWords("the fence of the source could not be lifted (" + std::string(lifted.message()) +
                          "); run the command again, or with --abort, after",
                      status);
@@ -390,7 +394,8 @@ absl::Status Move::DrainFenced() {
 
 absl::Status Move::SendWritersToTarget() {
   // From the first table on there is no way back: what fails here is done by the next run.
-  const absl::StatusOr<uint64_t> sent = SetFences(source_, {.endpoint = target_.endpoint(), .moved = true});
+  const absl::StatusOr<uint64_t> sent =
+      SetFences(steadfast_source_, {.endpoint = target_.endpoint(), .moved = true});
   if (!sent.ok())
     return WithWords("writers wait, and may have been sent to the target: run the command again, after",
                      sent.status());
@@ -474,7 +479,7 @@ absl::Status Move::GoBack() {
       if (difference.kind != DifferenceKind::kDifferent)
         difference.kind =
             difference.kind == DifferenceKind::kMissing ? DifferenceKind::kExtra : DifferenceKind::kMissing;
-      report_.mended.push_back(std::move(difference));
+      report_.repaired.push_back(std::move(difference));
     }
     ITEMDB_RETURN_IF_ERROR(
         CopyKeys(target_, source_, KeysOf(comparison.differences), pace_, options_.workers));

@@ -58,7 +58,9 @@ struct MoveReport {
   int64_t changes_applied = 0;
   int64_t items_compared = 0;
   // Differences that a comparison found and that were written again. Not those of items that were changing.
-  std::vector<Difference> mended;
+  std::vector<Difference> repaired;
+  // The time from the commit of a change to its being in the target, of the last changes before the switch.
+  absl::Duration lag;
   // How long itemd refused writes.
   std::optional<absl::Duration> pause;
 };
@@ -111,7 +113,7 @@ class Move {
   absl::Status DrainFenced();
   absl::Status SendWritersToTarget();
   // Writes what differs again, and compares it. Keys that change meanwhile are left to a later comparison.
-  absl::Status MendAndCheck(const std::vector<Difference>& differences, bool may_change);
+  absl::Status RepairAndCheck(const std::vector<Difference>& differences, bool may_change);
   absl::Status CompareChanged(bool may_change);
   absl::Status CompareAll(bool may_change);
   absl::StatusOr<uint64_t> SourceSequence() const;
@@ -125,6 +127,8 @@ class Move {
   // The same with less patience, for calls while writers wait.
   const Side hurried_source_;
   const Side hurried_target_;
+  // The source for calls that an interruption must not keep from being made.
+  const Side steadfast_source_;
   MoveJournal journal_;
   Pace pace_;
   std::unique_ptr<Follower> follower_;

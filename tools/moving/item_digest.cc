@@ -125,10 +125,4 @@ void DigestSum::Add(const Digest& digest) {
   low += digest.low;
 }
 
-void DigestSum::Add(const DigestSum& other) {
-  count += other.count;
-  high += other.high;
-  low += other.low;
-}
-
 }  // namespace itemdb::tools

@@ -32,7 +32,6 @@ struct DigestSum {
   uint64_t low = 0;
   bool operator==(const DigestSum&) const = default;
   void Add(const Digest& digest);
-  void Add(const DigestSum& other);
 };
 
 // `number` without a sign for zero, without superfluous zeros and in one form: "-125e-1". Two texts of equal

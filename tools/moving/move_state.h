@@ -15,9 +15,7 @@ namespace itemdb::tools {
 
 // In the order in which a move takes them. The text form is stored: never rename one.
 enum class MoveStep {
-  // The tables are made in the target.
-  kPlanned,
-  // Items are copied.
+  // The tables are made in the target; items are copied.
   kCopying,
   // All items are copied; changes are applied.
   kFollowing,
@@ -55,7 +53,7 @@ struct MoveState {
   std::string source;
   std::string source_endpoint;
   std::string target_endpoint;
-  MoveStep step = MoveStep::kPlanned;
+  MoveStep step = MoveStep::kCopying;
   // Every change of the source up to this one is in the target, once all segments are copied.
   uint64_t sequence = 0;
   std::vector<MovedTable> tables = {};

@@ -326,6 +326,10 @@ v1::UpdateTableRequest ToProto(const UpdateTableRequest& request) {
   }
   if (request.stream_enabled.has_value()) message.set_stream_enabled(*request.stream_enabled);
   if (request.table_class.has_value()) message.set_table_class(ClassToProto(*request.table_class));
+  if (request.write_fence.has_value()) {
+    message.mutable_write_fence()->set_endpoint(request.write_fence->endpoint);
+    message.mutable_write_fence()->set_moved(request.write_fence->moved);
+  }
   SettingsToProto(request, &message);
   return message;
 }
@@ -403,6 +407,10 @@ TableDescription FromProto(const v1::TableDescription& message) {
   table.item_count = message.item_count();
   table.table_size_bytes = message.table_size_bytes();
   table.latest_stream_label = message.latest_stream_label();
+  if (message.has_write_fence()) {
+    table.write_fence =
+        WriteFence{.endpoint = message.write_fence().endpoint(), .moved = message.write_fence().moved()};
+  }
   if (message.has_restore_summary()) {
     const v1::RestoreSummary& summary = message.restore_summary();
     table.restore = RestoreSummary{.source_backup_arn = summary.source_backup_arn(),

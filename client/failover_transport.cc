@@ -16,7 +16,7 @@ bool IsRefusalOfWrites(const absl::Status& status) {
 
 // The daemon was not reached, or the connection to it was lost.
 bool IsLoss(const absl::Status& status) {
-  return absl::IsUnavailable(status) ||
+  return (absl::IsUnavailable(status) && ReasonOf(status) != kReasonTableMoving) ||
          (absl::IsUnknown(status) && ReasonOf(status) == kReasonWriteOutcomeUnknown);
 }
 

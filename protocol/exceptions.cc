@@ -53,6 +53,8 @@ constexpr JsonException kExceptions[] = {
     {storage::kReasonUnavailable, kUnavailable, 503, "ServiceUnavailable", kInternalCode},
     {storage::kReasonStandby, kFailedPrecondition, 503, "ServiceUnavailable", kInternalCode},
     {storage::kReasonFenced, kFailedPrecondition, 503, "ServiceUnavailable", kInternalCode},
+    {storage::kReasonTableMoving, kUnavailable, 503, "ServiceUnavailable", kInternalCode},
+    {storage::kReasonTableMoved, kFailedPrecondition, 503, "ServiceUnavailable", kInternalCode},
     {storage::kReasonDiskFull, kResourceExhausted, 503, "ServiceUnavailable", kInternalCode},
     {storage::kReasonCancelled, kCancelled, 503, "ServiceUnavailable", kInternalCode},
     {storage::kReasonDeadlineExceeded, kDeadlineExceeded, 503, "ServiceUnavailable", kInternalCode},

@@ -61,6 +61,8 @@ inline constexpr int kMaxNonKeyAttributesPerTable = 100;
 // Tags of a table, and characters of their keys and values (OP-08).
 inline constexpr int kMaxTags = 50;
 inline constexpr size_t kMaxTagKeyCharacters = 128;
+// Bytes of the endpoint of a write fence, which every refusal quotes.
+inline constexpr size_t kMaxFenceEndpointBytes = 1'024;
 inline constexpr size_t kMaxTagValueCharacters = 256;
 // Name or ARN of an encryption key. The key is stored and shown, but never used (SEM-099).
 inline constexpr size_t kMaxKmsKeyIdBytes = 2'048;

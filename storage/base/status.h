@@ -54,6 +54,8 @@ inline constexpr std::string_view kReasonTableAlreadyExists = "TABLE_ALREADY_EXI
 inline constexpr std::string_view kReasonPointInTimeRecoveryUnavailable =
     "POINT_IN_TIME_RECOVERY_UNAVAILABLE";                                              // FAILED_PRECONDITION
 inline constexpr std::string_view kReasonInvalidRestoreTime = "INVALID_RESTORE_TIME";  // OUT_OF_RANGE
+inline constexpr std::string_view kReasonTableMoving = "TABLE_MOVING";                 // UNAVAILABLE
+inline constexpr std::string_view kReasonTableMoved = "TABLE_MOVED";                   // FAILED_PRECONDITION
 inline constexpr std::string_view kReasonTableInUse = "TABLE_IN_USE";                  // FAILED_PRECONDITION
 inline constexpr std::string_view kReasonBackupNotFound = "BACKUP_NOT_FOUND";          // NOT_FOUND
 inline constexpr std::string_view kReasonBackupInUse = "BACKUP_IN_USE";                // FAILED_PRECONDITION

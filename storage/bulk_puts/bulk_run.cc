@@ -59,8 +59,8 @@ class BulkRun {
     }
     const absl::Status status = RunToEnd();
     if (!outcome_.has_value()) {
-      // The table was deleted, or what is stored about the operation is damaged.
-      if (absl::IsNotFound(status) || absl::IsDataLoss(status)) {
+      // The table was deleted or has moved, or what is stored about the operation is damaged.
+      if (absl::IsNotFound(status) || absl::IsDataLoss(status) || ReasonOf(status) == kReasonTableMoved) {
         outcome_ = FailedOutcome(status);
       } else if (!status.ok()) {
         return status;

@@ -172,6 +172,25 @@ bool HasTagCharacters(std::string_view text) {
   return true;
 }
 
+// Sets or lifts the fence of the table's items.
+absl::Status UpdateWriteFence(const v1::WriteFence& fence, v1::TableDescription* definition) {
+  if (fence.endpoint().empty()) {
+    if (fence.moved()) {
+      return Invalid("SEM-095", "WriteFence of table " + definition->table_name() +
+                                    " says that the table has moved; it must name the endpoint");
+    }
+    definition->clear_write_fence();
+    return absl::OkStatus();
+  }
+  if (fence.endpoint().size() > kMaxFenceEndpointBytes || !IsValidUtf8(fence.endpoint())) {
+    return Invalid("SEM-095", "the endpoint of WriteFence must be UTF-8 of at most " +
+                                  std::to_string(kMaxFenceEndpointBytes) + " bytes; it has " +
+                                  std::to_string(fence.endpoint().size()));
+  }
+  *definition->mutable_write_fence() = fence;
+  return absl::OkStatus();
+}
+
 // Names that begin with aws: are the service's own, in any case of the letters.
 absl::Status CheckNotReserved(const std::string& key) {
   if (!absl::StartsWithIgnoreCase(key, "aws:")) return absl::OkStatus();
@@ -192,7 +211,8 @@ absl::StatusOr<v1::TableDescription> UpdatedDefinition(v1::TableDescription defi
                        !request.global_secondary_index_deletions().empty() ||
                        !request.vector_index_creations().empty() || !request.vector_index_deletions().empty();
   if (!throughput && !settings && !indexes && !request.has_deletion_protection_enabled() &&
-      request.stream_view_type() == v1::STREAM_VIEW_TYPE_UNSPECIFIED && !request.has_stream_enabled()) {
+      request.stream_view_type() == v1::STREAM_VIEW_TYPE_UNSPECIFIED && !request.has_stream_enabled() &&
+      !request.has_write_fence()) {
     return WithServiceText(
         "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
         "GlobalSecondaryIndexUpdates, "
@@ -201,7 +221,7 @@ absl::StatusOr<v1::TableDescription> UpdatedDefinition(v1::TableDescription defi
         Invalid("SEM-095",
                 "at least one of BillingMode, ProvisionedThroughput, index throughputs, an index to "
                 "create or delete, DeletionProtectionEnabled, StreamEnabled, StreamViewType, TableClass, "
-                "SSESpecification, OnDemandThroughput and WarmThroughput must be given"));
+                "SSESpecification, OnDemandThroughput, WarmThroughput and WriteFence must be given"));
   }
   if (throughput && indexes) {
     return Invalid("SEM-095",
@@ -216,6 +236,7 @@ absl::StatusOr<v1::TableDescription> UpdatedDefinition(v1::TableDescription defi
   if (request.has_deletion_protection_enabled())
     definition.set_deletion_protection_enabled(request.deletion_protection_enabled());
   ITEMDB_RETURN_IF_ERROR(UpdateStream(request, &definition));
+  if (request.has_write_fence()) ITEMDB_RETURN_IF_ERROR(UpdateWriteFence(request.write_fence(), &definition));
   RaiseWarmThroughput(&definition);
   return definition;
 }

@@ -116,6 +116,19 @@ bool Table::IsKeyAttribute(std::string_view attribute) const {
   return partition[0].name == attribute || (!sort.empty() && sort[0].name == attribute);
 }
 
+absl::Status CheckNotFenced(const Table& table) {
+  if (!table.definition.has_write_fence()) return absl::OkStatus();
+  const v1::WriteFence& fence = table.definition.write_fence();
+  if (fence.moved()) {
+    return MakeError(absl::StatusCode::kFailedPrecondition, kReasonTableMoved,
+                     "table " + table.name + " has moved to " + fence.endpoint() + ": write it there");
+  }
+  return MakeError(absl::StatusCode::kUnavailable, kReasonTableMoving,
+                   "table " + table.name + " is moving to " + fence.endpoint() +
+                       ", which takes its last writes at this moment: try again",
+                   /*retry_after_ms=*/100);
+}
+
 Table MakeTable(v1::TableDescription definition) {
   Table table;
   table.name = definition.table_name();

@@ -99,6 +99,10 @@ struct Table {
   bool IsKeyAttribute(std::string_view attribute) const;
 };
 
+// OK if the items of the table may be written. UNAVAILABLE (TABLE_MOVING), FAILED_PRECONDITION (TABLE_MOVED):
+// it has a fence.
+absl::Status CheckNotFenced(const Table& table);
+
 // Returns the descriptor of a stored definition. `patterns` is null. A CREATING index is kBackfilling.
 Table MakeTable(v1::TableDescription definition);
 // Makes `table`, a new descriptor of the table `before`, count what requests use where `before` does.

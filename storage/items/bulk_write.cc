@@ -140,6 +140,8 @@ class BulkUnit : public CommitUnit {
       status_ = group.tokens().CheckRoom();
       if (!status_.ok()) return;
     }
+    status_ = CheckTablesNotFenced(chunk_.actions, group);
+    if (!status_.ok()) return;
     // The group borrows the new items, which later writes may read. So decisions_ must not be reallocated.
     decisions_.reserve(chunk_.actions.size());
     for (size_t i = 0; i < chunk_.actions.size(); ++i) {

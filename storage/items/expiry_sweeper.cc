@@ -91,6 +91,8 @@ void ExpirySweeper::RefreshTables(const ReadView& view) {
   for (const auto& table : view.catalog()) {
     const Index* index = table->FindTimeToLiveIndex();
     if (index == nullptr || index->state != IndexState::kActive) continue;
+    // A moved table expires where it is now.
+    if (table->definition.has_write_fence()) continue;
     const auto known = std::find_if(before.begin(), before.end(), [index](const SweepState& state) {
       return state.index_storage_id == index->storage_id;
     });
@@ -175,7 +177,8 @@ absl::StatusOr<bool> ExpirySweeper::SweepPage(SweepState& state, const KeyRange&
     if (decided == Decision::Outcome::kApply) ++expired;
     // An item that is damaged or whose table is gone is not tried again. After any other error, or if the
     // clock was set back, the item is.
-    const bool stays = absl::IsNotFound(error) || absl::IsDataLoss(error);
+    const bool is_fenced = ReasonOf(error) == kReasonTableMoving || ReasonOf(error) == kReasonTableMoved;
+    const bool stays = absl::IsNotFound(error) || absl::IsDataLoss(error) || is_fenced;
     if (absl::IsDataLoss(error)) ReportDamageOnce(state, MessageOf(error));
     if (decided != Decision::Outcome::kApply && !stays)
       cursors.Requeue(state.index_storage_id, page->entry_keys[i]);

@@ -269,6 +269,17 @@ size_t HeldBytes(const Decision& decision) {
   return bytes;
 }
 
+absl::Status CheckTablesNotFenced(const std::vector<PreparedAction>& actions, const CommitGroup& group) {
+  const Table* checked = nullptr;
+  for (const PreparedAction& action : actions) {
+    if (action.table.get() == checked) continue;
+    checked = action.table.get();
+    const auto current_table = group.catalog()->FindByName(checked->name);
+    if (current_table != nullptr) ITEMDB_RETURN_IF_ERROR(CheckNotFenced(*current_table));
+  }
+  return absl::OkStatus();
+}
+
 Decision Decide(PreparedAction& action, CommitGroup& group) {
   // The table may have been deleted or changed since the action was prepared.
   auto current_table = group.catalog()->Find(action.table->name);
@@ -277,6 +288,7 @@ Decision Decide(PreparedAction& action, CommitGroup& group) {
     return Failed(NotFoundError("Requested resource not found: Table: " + action.table->name +
                                 " was deleted while the request was on its way"));
   }
+  if (absl::Status fence = CheckNotFenced(**current_table); !fence.ok()) return Failed(fence);
 
   if (!action.key_error.ok()) return Failed(action.key_error);
   if (*current_table != action.table) {

@@ -122,6 +122,10 @@ struct Decision {
 // index entry.
 size_t HeldBytes(const Decision& decision);
 
+// The refusal of the first fenced table that `actions` name, for units whose actions are decided one by one:
+// such a unit is refused whole, because the rest of it may be applied later.
+absl::Status CheckTablesNotFenced(const std::vector<PreparedAction>& actions, const CommitGroup& group);
+
 // Decides `action` against the current item; appends nothing. Sets action.table to the current definition.
 Decision Decide(PreparedAction& action, CommitGroup& group);
 

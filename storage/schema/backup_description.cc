@@ -25,6 +25,7 @@ v1::TableBackup NewTableBackup(v1::TableDescription described, const std::string
   described.clear_tags();
   described.clear_point_in_time_recovery();
   described.clear_time_to_live();
+  described.clear_write_fence();
   described.clear_table_class();
   described.clear_deletion_protection_enabled();
   described.clear_warm_throughput();

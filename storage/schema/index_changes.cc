@@ -69,6 +69,15 @@ void LogUpdate(const Engine& engine, const Table& old_table, const v1::TableDesc
              definition.stream_enabled(), change_sequence);
     said = true;
   }
+  if (definition.has_write_fence() != old_table.definition.has_write_fence() ||
+      definition.write_fence().moved() != old_table.definition.write_fence().moved()) {
+    const char* state = !definition.has_write_fence()      ? "none"
+                        : definition.write_fence().moved() ? "moved"
+                                                           : "moving";
+    log.info("write fence of a table changed table={} fence={} endpoint={} change_sequence={}", table, state,
+             definition.write_fence().endpoint(), change_sequence);
+    said = true;
+  }
   if (!said) log.info("table updated table={} change_sequence={}", table, change_sequence);
 }
 
@@ -115,7 +124,8 @@ absl::StatusOr<v1::UpdateTableReply> Update(Engine& engine, const v1::UpdateTabl
     if (has_new_index) PutNextStorageId(engine, group);
     if (deleted != nullptr) DropIndexEntries(*deleted, segments, group);
   };
-  const bool frees = deleted != nullptr && !has_new_index;
+  // A move away must be possible on a full disk: its fence takes some bytes.
+  const bool frees = (deleted != nullptr || request.has_write_fence()) && !has_new_index;
   ITEMDB_ASSIGN_OR_RETURN(uint64_t change_sequence,
                           ReplaceTable(engine, table, also, frees ? WriteSpace::kFrees : WriteSpace::kTakes));
   LogUpdate(engine, *old_table, table->definition, deleted, change_sequence);

@@ -53,7 +53,7 @@ TEST(Examples, EveryCommandHasTwoAndShowsThem) {
       EXPECT_FALSE(example.what.empty());
     }
   });
-  EXPECT_GE(commands, 56);
+  EXPECT_GE(commands, 58);
 }
 
 // The description of every option that is not required has its default.
@@ -109,6 +109,16 @@ TEST(Examples, AllSucceedAgainstARealDaemon) {
   ForEachCommand(table, table.root(), [&](const CLI::App& command) {
     // A new daemon for each command, so that examples do not see the writes of other commands.
     const RealDaemon daemon;
+    // The other side of a move.
+    testing::TemporaryDirectory empty_directory;
+    e2e::DaemonProcess empty(empty_directory.path());
+    std::string endpoint = daemon.endpoint();
+    std::string other;
+    if (PathOf(command) == "graduate" || PathOf(command) == "adopt") {
+      ASSERT_TRUE(empty.Start().ok());
+      other = empty.endpoint();
+      if (PathOf(command) == "adopt") std::swap(endpoint, other);
+    }
     if (PathOf(command) == "search") MakeArticles(daemon);
     if (PathOf(command) == "audit verify") RotateAuditLog(daemon.directory() + "/audit.jsonl");
     for (const Example& example : table.SpecOf(&command).examples) {
@@ -117,14 +127,15 @@ TEST(Examples, AllSucceedAgainstARealDaemon) {
       if (PathOf(command) == "table create" || PathOf(command).starts_with("import ")) {
         daemon.Call({"table", "delete", "--yes", "books"});
       }
-      const e2e::CommandResult result = e2e::RunProgram(
-          "/usr/bin/env", {"-C", daemon.directory(), "PATH=" + path, "ITEMCTL_ENDPOINT=" + daemon.endpoint(),
-                           "bash", "-o", "pipefail", "-c", example.line});
+      const e2e::CommandResult result =
+          e2e::RunProgram("/usr/bin/env", {"-C", daemon.directory(), "PATH=" + path,
+                                           "ITEMCTL_ENDPOINT=" + endpoint, "TARGET=" + other,
+                                           "SOURCE=" + other, "bash", "-o", "pipefail", "-c", example.line});
       EXPECT_EQ(result.exit_code, 0) << result.err;
       ++examples;
     }
   });
-  EXPECT_GE(examples, 112);
+  EXPECT_GE(examples, 116);
 }
 
 }  // namespace

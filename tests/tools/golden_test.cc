@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <regex>
@@ -583,6 +584,12 @@ std::vector<Case> Cases() {
        .success = {"Order", "Order2", "--to", "1234", "--wait"},
        .failure = {"Order", "Order2", "--to", "yesterday"},
        .fake = true},
+      {.command = "graduate",
+       .success = {"unix:DIRECTORY/other/socket", "--dry-run"},
+       .failure = {"unix:DIRECTORY/other/socket", "--tables", "musik", "--dry-run"}},
+      {.command = "adopt",
+       .success = {"unix:DIRECTORY/other/socket", "--dry-run"},
+       .failure = {"unix:DIRECTORY/other/socket", "--tables", "musik", "--dry-run"}},
       {.command = "undo",
        .success = {"Order", "--from", "12", "--to", "20", "--yes"},
        .failure = {"Order", "--from", "7", "--to", "20", "--yes"},
@@ -741,6 +748,7 @@ std::vector<Case> Cases() {
 // Replaces EXAMPLES/... and DIRECTORY/... in the arguments of a case by the real paths.
 std::string RealPath(const std::string& argument, const std::string& directory) {
   if (argument.starts_with("EXAMPLES/")) return testing::SourcePath("examples") + argument.substr(8);
+  if (argument.starts_with("unix:DIRECTORY/")) return "unix:" + directory + argument.substr(14);
   return argument.starts_with("DIRECTORY/") ? directory + argument.substr(9) : argument;
 }
 
@@ -843,6 +851,14 @@ std::string GoldenPath(const std::string& command) {
 TEST(Golden, EveryCommandPrintsWhatItsFileSays) {
   const bool write = std::getenv("ITEMDB_WRITE_GOLDEN") != nullptr;
   const RealDaemon shared;
+  // Where tables move to or come from.
+  const std::string other_directory = shared.directory() + "/other";
+  std::filesystem::create_directory(other_directory);
+  e2e::DaemonProcess other(other_directory);
+  other.set_listen({"unix:" + other_directory + "/socket"});
+  ASSERT_TRUE(other.Start().ok());
+  ASSERT_EQ(RunTool({"--endpoint", other.endpoint(), "table", "create", "-f", "-"}, kBooksDocument).exit_code,
+            0);
   for (const Case& each : Cases()) {
     SCOPED_TRACE(each.command);
     const std::string transcript = Transcript(each, &shared);

@@ -227,7 +227,7 @@ JsonValue RequestOfDescription(const JsonValue& json) {
   if (enabled != nullptr && !enabled->boolean) Remove(request, {"StreamSpecification"});
   Remove(request, {"TableStatus", "TableId", "StorageId", "TableArn", "CreationDateTime", "ItemCount",
                    "TableSizeBytes", "BillingModeSummary", "TableClassSummary", "SSEDescription",
-                   "LatestStreamLabel", "LatestStreamArn", "RestoreSummary"});
+                   "LatestStreamLabel", "LatestStreamArn", "RestoreSummary", "WriteFence"});
   const bool on_demand = billing == "PAY_PER_REQUEST";
   KeepThroughput(request, on_demand);
   for (auto& [name, indexes] : request.members) {
@@ -506,6 +506,11 @@ JsonValue TableToJson(const TableDescription& table) {
     object.Add("LatestStreamLabel", table.latest_stream_label)
         .Add("LatestStreamArn",
              kArnOfTables + definition.table_name + "/stream/" + table.latest_stream_label);
+  }
+  if (table.write_fence.has_value()) {
+    object.Add("WriteFence", JsonValue::Object()
+                                 .Add("Endpoint", table.write_fence->endpoint)
+                                 .Add("Moved", table.write_fence->moved));
   }
   if (table.restore.has_value()) {
     object.Add("RestoreSummary",

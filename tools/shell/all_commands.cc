@@ -17,6 +17,7 @@
 #include "tools/commands/item_commands.h"
 #include "tools/commands/latency_commands.h"
 #include "tools/commands/model_commands.h"
+#include "tools/commands/move_commands.h"
 #include "tools/commands/order_entry_commands.h"
 #include "tools/commands/partiql_commands.h"
 #include "tools/commands/pattern_commands.h"
@@ -53,6 +54,7 @@ void RegisterAllCommands(CommandTable& table) {
   RegisterStatusCommands(table);
   RegisterAdminCommands(table);
   RegisterUndoCommands(table);
+  RegisterMoveCommands(table);
   RegisterBackupCommands(table);
   RegisterTableBackupCommands(table);
   RegisterExportCommands(table);

@@ -68,6 +68,8 @@ struct UpdateTableRequest {
   std::optional<SseSpecification> sse_specification = std::nullopt;
   std::optional<OnDemandThroughput> on_demand_throughput = std::nullopt;
   std::optional<WarmThroughput> warm_throughput = std::nullopt;
+  // Refuses writes of the items from now on; an empty endpoint allows them again. Only itemd's gRPC has it.
+  std::optional<WriteFence> write_fence = std::nullopt;
 };
 
 struct TagTableRequest {

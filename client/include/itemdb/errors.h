@@ -26,6 +26,10 @@
 //   FAILED_PRECONDITION  CONDITIONAL_CHECK_FAILED   the condition was false; see ConditionFailedItem()
 //   FAILED_PRECONDITION  STANDBY, FENCED            a write was sent to a standby, or to a database whose
 //                                                   standby was promoted; nothing was applied
+//   FAILED_PRECONDITION  TABLE_MOVED                a write of a table that was moved to another endpoint, which
+//                                                   the message names; nothing was applied
+//   UNAVAILABLE          TABLE_MOVING               a write of a table that is being moved, in the moment of the
+//                                                   switch; nothing was applied, trying again is safe
 //   FAILED_PRECONDITION  TRANSACTION_CANCELLED      nothing was applied; see CancellationReasons()
 //   RESOURCE_EXHAUSTED   QUEUE_FULL, DISK_FULL, ... nothing was applied; see RetryAfterOf()
 //   RESOURCE_EXHAUSTED   ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED
@@ -75,6 +79,8 @@ inline constexpr std::string_view kReasonTransactionCancelled = "TRANSACTION_CAN
 inline constexpr std::string_view kReasonDiskFull = "DISK_FULL";
 inline constexpr std::string_view kReasonStandby = "STANDBY";
 inline constexpr std::string_view kReasonFenced = "FENCED";
+inline constexpr std::string_view kReasonTableMoving = "TABLE_MOVING";
+inline constexpr std::string_view kReasonTableMoved = "TABLE_MOVED";
 inline constexpr std::string_view kReasonItemCollectionSizeLimitExceeded =
     "ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED";
 inline constexpr std::string_view kReasonUnauthenticated = "UNAUTHENTICATED";

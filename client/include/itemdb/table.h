@@ -248,6 +248,16 @@ struct RestoreSummary {
   int64_t items_total = 0;
 };
 
+// Why writes of a table's items are refused: the table is moved to another database. Reads go on.
+struct WriteFence {
+  // Where the items are from now on, as writers are told it: 1 to 1,024 bytes.
+  std::string endpoint;
+  // False: writers are answered UNAVAILABLE (TABLE_MOVING) and try again. True: FAILED_PRECONDITION
+  // (TABLE_MOVED).
+  bool moved = false;
+  bool operator==(const WriteFence&) const = default;
+};
+
 // An existing table.
 struct TableDescription {
   // Its `global_secondary_indexes`, `local_secondary_indexes` and `vector_indexes` equal the definitions in
@@ -269,6 +279,8 @@ struct TableDescription {
   std::string latest_stream_label = {};
   // While the table is being restored.
   std::optional<RestoreSummary> restore = std::nullopt;
+  // While writes of the items are refused.
+  std::optional<WriteFence> write_fence = std::nullopt;
 };
 
 // The first difference between two definitions of one table, in one sentence; empty when they request the

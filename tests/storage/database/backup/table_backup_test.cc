@@ -83,11 +83,18 @@ TEST_F(TableBackupTest, LeavesOutWhatBelongsToTheTableOnly) {
   auto updated = Await<v1::UpdateTimeToLiveReply>(
       [&](auto done) { database().UpdateTimeToLive(time_to_live, std::move(done)); });
   ASSERT_TRUE(updated.ok()) << updated.status();
+  v1::UpdateTableRequest fence;
+  fence.set_table_name("Things");
+  fence.mutable_write_fence()->set_endpoint("elsewhere");
+  fence.mutable_write_fence()->set_moved(true);
+  ASSERT_TRUE(
+      Await<v1::UpdateTableReply>([&](auto done) { database().UpdateTable(fence, std::move(done)); }).ok());
 
   const std::string arn = BackUp("Things");
   auto backup = DescribeBackup(arn);
   ASSERT_TRUE(backup.ok());
   EXPECT_EQ(backup->time_to_live_attribute(), "expires");
+  EXPECT_FALSE(backup->source_table().has_write_fence());
   EXPECT_TRUE(backup->source_table().stream_enabled());
   EXPECT_THAT(backup->source_table().tags(), IsEmpty());
   EXPECT_FALSE(backup->source_table().deletion_protection_enabled());
@@ -101,6 +108,8 @@ TEST_F(TableBackupTest, LeavesOutWhatBelongsToTheTableOnly) {
   EXPECT_EQ(restored->latest_stream_label(), "");
   EXPECT_THAT(restored->tags(), IsEmpty());
   EXPECT_FALSE(restored->deletion_protection_enabled());
+  EXPECT_FALSE(restored->has_write_fence());
+  EXPECT_TRUE(database_->Put("Copy", {{"pk", S("p")}, {"sk", S("s")}}).ok());
   EXPECT_EQ(restored->table_class(), v1::TABLE_CLASS_STANDARD);
   EXPECT_NE(restored->table_id(), Describe(*database_, "Things").table_id());
   EXPECT_FALSE(Recovery("Copy")->point_in_time_recovery_enabled());

@@ -160,6 +160,22 @@ TEST_F(StandbyTest, TakesNoWritesUntilItIsPromoted) {
   EXPECT_FALSE((*standby_)->GetStatus().has_standby());
 }
 
+// Writers that a primary sends to another database are sent there by its standby too.
+TEST_F(StandbyTest, HasTheFenceOfAMovedTableAfterAPromotion) {
+  CreateTable();
+  StartStandby();
+  v1::UpdateTableRequest fence;
+  fence.set_table_name("Things");
+  fence.mutable_write_fence()->set_endpoint("elsewhere");
+  fence.mutable_write_fence()->set_moved(true);
+  ASSERT_TRUE(UpdateTable(**primary_, fence).ok());
+  AwaitArchive();
+  AwaitStandby();
+  primary_->Close();
+  ASSERT_TRUE(Promote(/*force=*/true).ok());
+  EXPECT_EQ(ReasonOf(Put(*standby_, "p", 1).status()), kReasonTableMoved);
+}
+
 // BLK-11: a standby begins no bulk put, and goes on with none: the files are the primary's.
 TEST_F(StandbyTest, ABulkPutOfThePrimaryEndsWithThePromotion) {
   CreateTable();

@@ -1,0 +1,45 @@
+// `itemctl graduate` and `adopt`: tables move to another database, or come from one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "tools/cli/confirm.h"
+#include "tools/cli/context.h"
+
+namespace itemdb::tools {
+
+class CommandTable;
+
+struct MoveCommandOptions {
+  // graduate: the target; adopt: the source.
+  std::string other_endpoint;
+  std::string other_tls_ca;
+  std::string other_access_key_id;
+  std::string other_secret_file;
+  std::vector<std::string> table_names;
+  std::string state_path = "itemctl-move.json";
+  bool overwrite = false;
+  int workers = 16;
+  int64_t max_items_per_second = 0;
+  double patience_seconds = 300;
+  // graduate only.
+  double switch_patience_seconds = 20;
+  bool abort = false;
+  bool back = false;
+  bool follow = false;
+  // adopt only.
+  int passes = 5;
+  ConfirmOptions confirm;
+};
+
+// Copies tables, follows their changes, compares, asks, and switches. Goes on with a move that was begun.
+absl::Status RunGraduate(Context& context, const MoveCommandOptions& options);
+// Copies tables from elsewhere and compares until both sides are equal. ExitCode::kFindings: they are not.
+absl::Status RunAdopt(Context& context, const MoveCommandOptions& options);
+
+void RegisterMoveCommands(CommandTable& table);
+
+}  // namespace itemdb::tools

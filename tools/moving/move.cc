@@ -1,0 +1,500 @@
+#include "tools/moving/move.h"
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "common/status_macros.h"
+#include "tools/base/number_text.h"
+#include "tools/json/item_json.h"
+#include "tools/moving/copier.h"
+
+namespace itemdb::tools {
+namespace {
+
+// Smaller tables are one segment, which costs one request.
+constexpr int64_t kSmallTableItems = 5'000;
+// Parts of a scan; more than the most pages at a time, so that no part is the last for long.
+constexpr int kSegments = 32;
+constexpr int kSegmentsOfComparison = 16;
+// Keys that are compared while writers wait.
+constexpr size_t kFewKeys = 2'000;
+constexpr int kMostRounds = 10;
+// A comparison that takes less is repeated while writers wait.
+constexpr absl::Duration kShortComparison = absl::Milliseconds(300);
+
+constexpr Noun kDifferenceNoun = {.one = "difference", .many = "differences"};
+
+}  // namespace
+
+std::string NewMoveId() {
+  std::random_device random;
+  return absl::StrFormat("%08x%08x%08x%08x", random(), random(), random(), random());
+}
+
+Move::Move(Client source, Client target, MoveOptions options)
+    : options_(std::move(options)),
+      source_(source, "the source", Patience(options_.patience, options_.cancel)),
+      target_(target, "the target", Patience(options_.patience, options_.cancel)),
+      hurried_source_(source, "the source", Patience(options_.switch_patience, options_.cancel)),
+      hurried_target_(target, "the target", Patience(options_.switch_patience, options_.cancel)),
+      steadfast_source_(source, "the source", Patience(options_.patience, CancelToken())),
+      journal_(options_.state_path, target_, hurried_target_),
+      pace_(options_.workers, options_.max_items_per_second) {}
+
+absl::StatusOr<MovePlan> Move::Plan() const {
+  return PlanMove(source_, target_,
+                  {.table_names = options_.table_names,
+                   .overwrite = options_.overwrite,
+                   .max_items_per_second = options_.max_items_per_second});
+}
+
+// ---- the beginning
+
+absl::StatusOr<std::string> Move::IdOf(const Side& side) const {
+  if (!side.is_itemd()) return side.endpoint();
+  ITEMDB_ASSIGN_OR_RETURN(const DaemonStatus status,
+                          side.Try([&] { return side.client().GetStatus({}, side.call()); }));
+  return status.database_id;
+}
+
+absl::StatusOr<uint64_t> Move::SourceSequence() const {
+  if (!source_.is_itemd()) return 0;
+  ITEMDB_ASSIGN_OR_RETURN(const DaemonStatus status,
+                          source_.Try([&] { return source_.client().GetStatus({}, source_.call()); }));
+  return status.change_sequence;
+}
+
+absl::Status Move::Open() {
+  ITEMDB_ASSIGN_OR_RETURN(const std::string source_id, IdOf(source_));
+  ITEMDB_ASSIGN_OR_RETURN(const std::string target_id, IdOf(target_));
+  if (source_id == target_id)
+    return absl::FailedPreconditionError("source and target are one database: " + source_.endpoint());
+  ITEMDB_ASSIGN_OR_RETURN(std::optional<MoveState> state, journal_.Load(source_id));
+  if (!state.has_value()) return BeginMove(source_id);
+  if (!options_.table_names.empty()) {
+    std::set<std::string> wanted(options_.table_names.begin(), options_.table_names.end());
+    std::set<std::string> moved;
+    for (const MovedTable& table : state->tables) moved.insert(table.name);
+    if (wanted != moved)
+      return absl::FailedPreconditionError(
+          "a move of other tables is in progress; end it, or give it up with --abort: " +
+          state->tables.front().name + (state->tables.size() > 1 ? ", ..." : ""));
+  }
+  ITEMDB_ASSIGN_OR_RETURN(const MoveStep step, StepByFences(*state));
+  Say("going on with the move that was begun before; its step is " + std::string(StepName(step)));
+  if (step != state->step)
+    ITEMDB_RETURN_IF_ERROR(journal_.Change(/*now=*/true, [&](MoveState& changed) { changed.step = step; }));
+  ITEMDB_RETURN_IF_ERROR(CheckTables(*state));
+  return ReadDefinitions();
+}
+
+absl::StatusOr<MoveStep> Move::StepByFences(const MoveState& state) const {
+  if (state.step >= MoveStep::kSwitched || !source_.is_itemd()) return state.step;
+  MoveStep step = std::min(state.step, MoveStep::kFollowing);
+  for (const MovedTable& moved : state.tables) {
+    ITEMDB_ASSIGN_OR_RETURN(const auto table, source_.FindTable(moved.name));
+    if (!table.has_value() || !table->write_fence.has_value() ||
+        table->write_fence->endpoint != target_.endpoint())
+      continue;
+    step = std::max(step, table->write_fence->moved ? MoveStep::kSwitched : MoveStep::kFenced);
+  }
+  return step;
+}
+
+absl::Status Move::BeginMove(const std::string& source_id) {
+  ITEMDB_ASSIGN_OR_RETURN(const MovePlan plan, Plan());
+  ITEMDB_RETURN_IF_ERROR(CheckPlan(plan));
+  ITEMDB_RETURN_IF_ERROR(MakeTables(target_, plan));
+  MoveState state{.move_id = NewMoveId(),
+                  .source = source_id,
+                  .source_endpoint = source_.endpoint(),
+                  .target_endpoint = target_.endpoint(),
+                  .step = MoveStep::kCopying};
+  for (const TablePlan& table : plan.tables) {
+    const bool is_small = table.source.item_count < kSmallTableItems && source_.is_itemd();
+    state.tables.push_back({.name = table.source.definition.table_name,
+                            .table_id = table.source.table_id,
+                            .storage_id = table.source.storage_id,
+                            .segments = std::vector<SegmentState>(is_small ? 1 : kSegments)});
+  }
+  // Before the first page: every change after it is applied after the copy.
+  ITEMDB_ASSIGN_OR_RETURN(state.sequence, SourceSequence());
+  ITEMDB_RETURN_IF_ERROR(journal_.Begin(std::move(state)));
+  return ReadDefinitions();
+}
+
+absl::Status Move::CheckTables(const MoveState& state) {
+  for (const MovedTable& table : state.tables) {
+    ITEMDB_ASSIGN_OR_RETURN(const auto found, source_.FindTable(table.name));
+    if (!found.has_value()) return absl::NotFoundError("table " + table.name + " was deleted in the source");
+    if (found->table_id != table.table_id)
+      return absl::FailedPreconditionError("table " + table.name +
+                                           " of the source was made anew after the move was begun: give the "
+                                           "move up with --abort, then begin again");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Move::ReadDefinitions() {
+  definitions_.clear();
+  time_to_live_.clear();
+  for (const MovedTable& table : journal_.state().tables) {
+    ITEMDB_ASSIGN_OR_RETURN(const auto found, source_.FindTable(table.name));
+    if (!found.has_value()) return absl::NotFoundError("table " + table.name + " was deleted in the source");
+    definitions_.push_back(found->definition);
+    ITEMDB_ASSIGN_OR_RETURN(std::string attribute, TimeToLiveOf(source_, table.name));
+    time_to_live_.push_back(std::move(attribute));
+  }
+  return absl::OkStatus();
+}
+
+// ---- copy, follow
+
+absl::Status Move::Copy() {
+  if (step() != MoveStep::kCopying) return absl::OkStatus();
+  int64_t total = 0;
+  for (const MovedTable& table : journal_.state().tables) {
+    ITEMDB_ASSIGN_OR_RETURN(const auto found, source_.FindTable(table.name));
+    if (found.has_value()) total += found->item_count;
+  }
+  const absl::Time begin = absl::Now();
+  std::atomic<int64_t> copied{0};
+  absl::Status status;
+  {
+    Progress progress(options_.progress, {.doing = "copying", .unit = "items", .total = total});
+    status = CopyItems(source_, target_, journal_, pace_, options_.workers, [&](int64_t items) {
+      copied += items;
+      progress.Add(items);
+    });
+  }
+  report_.items_copied += copied;
+  report_.copy_time += absl::Now() - begin;
+  ITEMDB_RETURN_IF_ERROR(status);
+  ITEMDB_RETURN_IF_ERROR(
+      journal_.Change(/*now=*/true, [](MoveState& state) { state.step = MoveStep::kFollowing; }));
+  Say(absl::StrFormat("copied %s in %.1f s, %d pages at a time at the end", CountText(copied, kItemNoun),
+                      absl::ToDoubleSeconds(report_.copy_time), pace_.limit()));
+  return absl::OkStatus();
+}
+
+absl::Status Move::StartFollowing() {
+  if (step() >= MoveStep::kSwitched) return absl::OkStatus();
+  if (follower_ != nullptr) applied_before_ += follower_->applied();
+  follower_ = std::make_unique<Follower>(source_, target_, journal_, pace_, options_.workers);
+  follower_->Start();
+  return absl::OkStatus();
+}
+
+absl::Status Move::BeginAgainByComparison() {
+  if (follower_ != nullptr) {
+    follower_->Stop();
+    applied_before_ += follower_->applied();
+    follower_.reset();
+  }
+  ITEMDB_ASSIGN_OR_RETURN(const uint64_t sequence, SourceSequence());
+  Say(absl::StrCat("the changes since the copy cannot be read: all items are compared, and changes after ",
+                   sequence, " are followed"));
+  ITEMDB_ASSIGN_OR_RETURN(const Comparison comparison,
+                          CompareTables(source_, target_, definitions_, kSegmentsOfComparison,
+                                        {.workers = options_.workers / 2}));
+  ITEMDB_RETURN_IF_ERROR(CopyKeys(source_, target_, KeysOf(comparison.differences), pace_, options_.workers));
+  ITEMDB_RETURN_IF_ERROR(journal_.Change(/*now=*/true, [&](MoveState& state) { state.sequence = sequence; }));
+  return StartFollowing();
+}
+
+// ---- verify
+
+absl::Status Move::RepairAndCheck(const std::vector<Difference>& differences, bool may_change) {
+  if (differences.empty()) return absl::OkStatus();
+  const Side& source = may_change ? source_ : hurried_source_;
+  const Side& target = may_change ? target_ : hurried_target_;
+  const absl::Time deadline = may_change ? absl::InfiniteFuture() : absl::Now() + options_.switch_patience;
+  ITEMDB_ASSIGN_OR_RETURN(const uint64_t sequence, SourceSequence());
+  ITEMDB_RETURN_IF_ERROR(follower_->Await(sequence, deadline));
+  ITEMDB_ASSIGN_OR_RETURN(const Comparison again,
+                          CompareKeys(source, target, KeysOf(differences), options_.workers));
+  // What changed since is compared with the other changed keys.
+  std::vector<Difference> real;
+  for (const Difference& difference : again.differences) {
+    if (!may_change || !follower_->changed().Contains(difference.table_name, DigestOf(difference.key)))
+      real.push_back(difference);
+  }
+  if (real.empty()) return absl::OkStatus();
+  report_.repaired.insert(report_.repaired.end(), real.begin(), real.end());
+  Say("writing " + NumberOf(static_cast<int64_t>(real.size()), kDifferenceNoun) + " again");
+  ITEMDB_RETURN_IF_ERROR(follower_->Repair(KeysOf(real), deadline));
+  ITEMDB_ASSIGN_OR_RETURN(const Comparison repaired,
+                          CompareKeys(source, target, KeysOf(real), options_.workers));
+  for (const Difference& difference : repaired.differences) {
+    if (may_change && follower_->changed().Contains(difference.table_name, DigestOf(difference.key)))
+      continue;
+    // A change that came in this moment is not noted yet.
+    if (may_change) {
+      follower_->changed().Add(difference.table_name, difference.key);
+      continue;
+    }
+    return absl::DataLossError(
+        "an item of table " + difference.table_name + " is " + std::string(DifferenceName(difference.kind)) +
+        " although it was written again: " + OneLine(ItemToJson(difference.key, ItemForm::kTyped)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Move::CompareAll(bool may_change) {
+  const absl::Time begin = absl::Now();
+  Comparison comparison;
+  {
+    Progress progress(may_change ? options_.progress : ProgressTerminal(nullptr),
+                      {.doing = "comparing", .unit = "items"});
+    ITEMDB_ASSIGN_OR_RETURN(
+        comparison, CompareTables(may_change ? source_ : hurried_source_,
+                                  may_change ? target_ : hurried_target_, definitions_, kSegmentsOfComparison,
+                                  {.workers = std::max(1, options_.workers / 2),
+                                   .leave_out_or_null = may_change ? &follower_->changed() : nullptr,
+                                   .on_read = [&](int64_t items) { progress.Add(items); }}));
+  }
+  compare_time_ = absl::Now() - begin;
+  report_.items_compared = comparison.items;
+  return RepairAndCheck(comparison.differences, may_change);
+}
+
+absl::Status Move::CompareChanged(bool may_change) {
+  std::vector<TableKeys> keys;
+  for (auto& [name, of_table] : follower_->changed().Take()) {
+    TableKeys& added = keys.emplace_back(TableKeys{.table_name = name});
+    for (auto& [digest, key] : of_table) added.keys.push_back(std::move(key));
+  }
+  ITEMDB_ASSIGN_OR_RETURN(const Comparison comparison,
+                          CompareKeys(may_change ? source_ : hurried_source_,
+                                      may_change ? target_ : hurried_target_, keys, options_.workers));
+  return RepairAndCheck(comparison.differences, may_change);
+}
+
+absl::Status Move::Verify() {
+  if (step() >= MoveStep::kSwitched) return absl::OkStatus();
+  if (step() == MoveStep::kFenced) {
+    ITEMDB_RETURN_IF_ERROR(SetFences(source_, {}).status());
+    ITEMDB_RETURN_IF_ERROR(
+        journal_.Change(/*now=*/true, [](MoveState& state) { state.step = MoveStep::kFollowing; }));
+  }
+  ITEMDB_ASSIGN_OR_RETURN(const uint64_t sequence, SourceSequence());
+  ITEMDB_RETURN_IF_ERROR(follower_->Await(sequence));
+  follower_->changed().Take();
+  ITEMDB_RETURN_IF_ERROR(CompareAll(/*may_change=*/true));
+  for (int round = 0; round < kMostRounds; ++round) {
+    const size_t keys = follower_->changed().count();
+    if (follower_->changed().overflowed()) {
+      follower_->changed().Take();
+      ITEMDB_RETURN_IF_ERROR(CompareAll(/*may_change=*/true));
+      continue;
+    }
+    if (keys <= kFewKeys) break;
+    ITEMDB_RETURN_IF_ERROR(CompareChanged(/*may_change=*/true));
+  }
+  Say(
+      absl::StrFormat("compared %s in %.1f s; %s written again; %d keys changed meanwhile and are compared "
+                      "at the switch",
+                      CountText(report_.items_compared, kItemNoun), absl::ToDoubleSeconds(compare_time_),
+                      CountText(static_cast<int64_t>(report_.repaired.size()), kDifferenceNoun),
+                      follower_->changed().count()));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> Move::CompareUntilEqual(int passes) {
+  for (int pass = 1; pass <= passes; ++pass) {
+    Comparison comparison;
+    {
+      Progress progress(options_.progress, {.doing = "comparing", .unit = "items"});
+      ITEMDB_ASSIGN_OR_RETURN(comparison,
+                              CompareTables(source_, target_, definitions_, kSegmentsOfComparison,
+                                            {.workers = std::max(1, options_.workers / 2),
+                                             .on_read = [&](int64_t items) { progress.Add(items); }}));
+    }
+    report_.items_compared = comparison.items;
+    Say(absl::StrFormat("comparison %d: %s, %s", pass, CountText(comparison.items, kItemNoun),
+                        CountText(static_cast<int64_t>(comparison.differences.size()), kDifferenceNoun)));
+    if (comparison.differences.empty()) {
+      for (size_t i = 0; i < definitions_.size(); ++i) {
+        ITEMDB_RETURN_IF_ERROR(FinishStream(target_, definitions_[i]));
+        ITEMDB_RETURN_IF_ERROR(FinishTable(target_, definitions_[i], time_to_live_[i]));
+      }
+      ITEMDB_RETURN_IF_ERROR(
+          journal_.Change(/*now=*/true, [](MoveState& state) { state.step = MoveStep::kDone; }));
+      return true;
+    }
+    report_.repaired.insert(report_.repaired.end(), comparison.differences.begin(),
+                            comparison.differences.end());
+    ITEMDB_RETURN_IF_ERROR(
+        CopyKeys(source_, target_, KeysOf(comparison.differences), pace_, options_.workers));
+  }
+  return false;
+}
+
+// ---- switch
+
+absl::StatusOr<uint64_t> Move::SetFences(const Side& side, const WriteFence& fence) const {
+  uint64_t sequence = 0;
+  for (const MovedTable& table : journal_.state().tables) {
+    const UpdateTableRequest update{.table_name = table.name, .write_fence = fence};
+    ITEMDB_ASSIGN_OR_RETURN(const TableResult result,
+                            side.Try([&] { return side.client().UpdateTable(update, side.call()); }));
+    sequence = std::max(sequence, result.change_sequence);
+  }
+  return sequence;
+}
+
+absl::Status Move::Switch() {
+  if (step() == MoveStep::kGoingBack)
+    return absl::FailedPreconditionError("the tables are being brought back: go on with --back");
+  if (step() == MoveStep::kDone) return absl::OkStatus();
+  if (step() == MoveStep::kSwitched) return SendWritersToTarget();
+  ITEMDB_RETURN_IF_ERROR(ReadDefinitions());
+  for (const TableDefinition& definition : definitions_) {
+    ITEMDB_ASSIGN_OR_RETURN(const auto existing, target_.FindTable(definition.table_name));
+    if (!existing.has_value())
+      return absl::NotFoundError("table " + definition.table_name + " was deleted in the target");
+    if (const std::string difference = DifferenceForCopy(definition, existing->definition);
+        !difference.empty())
+      return absl::FailedPreconditionError("table " + definition.table_name +
+                                           " was changed since the move was begun (" + difference +
+                                           "): change it in the target too, then switch");
+  }
+  journal_.Hurry();
+  report_.lag = follower_->lag();
+  paused_since_ = absl::Now();
+  const absl::Status status = DrainFenced();
+  if (status.ok()) return SendWritersToTarget();
+  // Writers wait: they go on at the source, whatever the reason is.
+  Say("the switch is given up; writers go on at the source");
+  if (const absl::Status lifted = SetFences(steadfast_source_, {}).status(); !lifted.ok())
+    return WithWords("the fence of the source could not be lifted (" + std::string(lifted.message()) +
+                         "); run the command again, or with --abort, after",
+                     status);
+  return status;
+}
+
+absl::Status Move::DrainFenced() {
+  ITEMDB_ASSIGN_OR_RETURN(const uint64_t last,
+                          SetFences(hurried_source_, {.endpoint = target_.endpoint(), .moved = false}));
+  ITEMDB_RETURN_IF_ERROR(follower_->Await(last, absl::Now() + options_.switch_patience));
+  if (compare_time_ < kShortComparison) {
+    follower_->changed().Take();
+    ITEMDB_RETURN_IF_ERROR(CompareAll(/*may_change=*/false));
+  } else {
+    ITEMDB_RETURN_IF_ERROR(CompareChanged(/*may_change=*/false));
+  }
+  for (const TableDefinition& definition : definitions_)
+    ITEMDB_RETURN_IF_ERROR(FinishStream(hurried_target_, definition));
+  return absl::OkStatus();
+}
+
+absl::Status Move::SendWritersToTarget() {
+  // From the first table on there is no way back: what fails here is done by the next run.
+  const absl::StatusOr<uint64_t> sent =
+      SetFences(steadfast_source_, {.endpoint = target_.endpoint(), .moved = true});
+  if (!sent.ok())
+    return WithWords("writers wait, and may have been sent to the target: run the command again, after",
+                     sent.status());
+  if (follower_ != nullptr) follower_->Stop();
+  if (paused_since_ != absl::InfinitePast()) {
+    report_.pause = absl::Now() - paused_since_;
+    Say(absl::StrFormat("switched: itemd refused writes for %d ms, and now sends writers to %s",
+                        absl::ToInt64Milliseconds(*report_.pause), target_.endpoint()));
+  }
+  ITEMDB_RETURN_IF_ERROR(
+      journal_.Change(/*now=*/true, [](MoveState& state) { state.step = MoveStep::kSwitched; }));
+  for (size_t i = 0; i < definitions_.size(); ++i)
+    ITEMDB_RETURN_IF_ERROR(FinishTable(target_, definitions_[i], time_to_live_[i]));
+  return journal_.Change(/*now=*/true, [](MoveState& state) { state.step = MoveStep::kDone; });
+}
+
+// ---- back
+
+absl::Status Move::Abort() {
+  std::vector<std::string> names = options_.table_names;
+  ITEMDB_ASSIGN_OR_RETURN(std::optional<MoveState> state, journal_.LoadFile());
+  if (!state.has_value()) {
+    // The file is gone: the target knows the move, if it can be reached.
+    ITEMDB_ASSIGN_OR_RETURN(const std::string source_id, IdOf(source_));
+    absl::StatusOr<std::optional<MoveState>> of_target = journal_.Load(source_id);
+    if (of_target.ok()) state = *std::move(of_target);
+  }
+  if (state.has_value()) {
+    for (const MovedTable& table : state->tables) names.push_back(table.name);
+    if (state->step >= MoveStep::kSwitched)
+      return absl::FailedPreconditionError(
+          "writers were sent to the target already, so the source may lack what they wrote there: bring it "
+          "back with --back");
+  }
+  if (names.empty()) {
+    ITEMDB_ASSIGN_OR_RETURN(names, source_.TableNames());
+  }
+  std::vector<std::string> fenced;
+  for (const std::string& name : std::set<std::string>(names.begin(), names.end())) {
+    ITEMDB_ASSIGN_OR_RETURN(const auto table, source_.FindTable(name));
+    if (!table.has_value() || !table->write_fence.has_value() ||
+        table->write_fence->endpoint != target_.endpoint())
+      continue;
+    if (table->write_fence->moved)
+      return absl::FailedPreconditionError("writers of table " + name +
+                                           " were sent to the target already, so the source may lack what "
+                                           "they wrote there: bring it back with --back");
+    fenced.push_back(name);
+  }
+  for (const std::string& name : fenced) {
+    const UpdateTableRequest update{.table_name = name, .write_fence = WriteFence{}};
+    ITEMDB_RETURN_IF_ERROR(
+        source_.Try([&] { return source_.client().UpdateTable(update, source_.call()).status(); }));
+    Say("writes of table " + name + " are allowed again");
+  }
+  if (!state.has_value()) return absl::OkStatus();
+  return journal_.Forget(*state);
+}
+
+absl::Status Move::GoBack() {
+  if (step() < MoveStep::kSwitched)
+    return absl::FailedPreconditionError(
+        "writers were not sent to the target: give the move up with --abort");
+  // Before the fence of the source is lifted: without it the move would seem not to be switched.
+  ITEMDB_RETURN_IF_ERROR(
+      journal_.Change(/*now=*/true, [](MoveState& state) { state.step = MoveStep::kGoingBack; }));
+  if (target_.is_itemd())
+    ITEMDB_RETURN_IF_ERROR(SetFences(target_, {.endpoint = source_.endpoint(), .moved = false}).status());
+  // Writers that the source sent away wait at the target, so nobody writes to the source but this.
+  ITEMDB_RETURN_IF_ERROR(SetFences(source_, {}).status());
+  Comparison comparison;
+  for (int pass = 0; pass < kMostRounds; ++pass) {
+    ITEMDB_ASSIGN_OR_RETURN(comparison, CompareTables(target_, source_, definitions_, kSegmentsOfComparison,
+                                                      {.workers = std::max(1, options_.workers / 2)}));
+    Say(absl::StrFormat("comparison %d: %s, %s", pass + 1, CountText(comparison.items, kItemNoun),
+                        CountText(static_cast<int64_t>(comparison.differences.size()), kDifferenceNoun)));
+    report_.items_compared = comparison.items;
+    if (comparison.differences.empty()) break;
+    for (Difference difference : comparison.differences) {
+      // Named by the sides of the move, not by those of this comparison.
+      if (difference.kind != DifferenceKind::kDifferent)
+        difference.kind =
+            difference.kind == DifferenceKind::kMissing ? DifferenceKind::kExtra : DifferenceKind::kMissing;
+      report_.repaired.push_back(std::move(difference));
+    }
+    ITEMDB_RETURN_IF_ERROR(
+        CopyKeys(target_, source_, KeysOf(comparison.differences), pace_, options_.workers));
+  }
+  if (!comparison.differences.empty())
+    return absl::FailedPreconditionError("the target is still written to: stop its writers, then go on");
+  if (target_.is_itemd())
+    ITEMDB_RETURN_IF_ERROR(SetFences(target_, {.endpoint = source_.endpoint(), .moved = true}).status());
+  return journal_.Forget(journal_.state());
+}
+
+MoveReport Move::report() const {
+  MoveReport report = report_;
+  report.changes_applied = applied_before_ + (follower_ == nullptr ? 0 : follower_->applied());
+  return report;
+}
+
+}  // namespace itemdb::tools

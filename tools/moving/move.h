@@ -1,0 +1,147 @@
+// A move of tables from one database to another, with writers going on: the steps in their order.
+//
+//   Begin     the plan is checked; the target gets the tables; the change sequence S of the source is noted
+//   Copy      all items, in the state that each page's moment has
+//   Follow    the changes after S, until the end (follower.h)
+//   Verify    both sides are compared whole while changes go on; what differs is written again. Keys that
+//             change meanwhile are noted and compared by themselves, until few are left
+//   Switch    itemd refuses writes of the tables (TABLE_MOVING); the rest of the changes is applied; the keys
+//             that changed since they were compared are compared; then writers are sent to the target
+//             (TABLE_MOVED)
+//
+// Each step may be repeated, and the journal says which are done, so a move goes on after a kill of the
+// mover, the source or the target where it was. The moment of the switch is the commit in the source that
+// sends the writers of the first table to the target: before it the source has everything, and Abort leaves
+// it as it was; after it the rest of the switch is done whatever happens.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "tools/cli/progress.h"
+#include "tools/moving/comparison.h"
+#include "tools/moving/follower.h"
+#include "tools/moving/move_journal.h"
+#include "tools/moving/move_plan.h"
+
+namespace itemdb::tools {
+
+struct MoveOptions {
+  std::string state_path;
+  // Empty: all tables.
+  std::vector<std::string> table_names = {};
+  bool overwrite = false;
+  // The most pages and parts under way at a time.
+  int workers = 16;
+  // 0: no bound.
+  double max_items_per_second = 0;
+  // Without a success for so long, a call fails and the move stops.
+  absl::Duration patience = absl::Minutes(5);
+  // The same while writers wait: then the switch is given up, and writers go on at the source.
+  absl::Duration switch_patience = absl::Seconds(20);
+  CancelToken cancel = {};
+  // Gets lines about what is done.
+  std::function<void(const std::string&)> say = nullptr;
+  ProgressTerminal progress = nullptr;
+};
+
+// What was done, for the report at the end.
+struct MoveReport {
+  int64_t items_copied = 0;
+  absl::Duration copy_time;
+  int64_t changes_applied = 0;
+  int64_t items_compared = 0;
+  // Differences that a comparison found and that were written again. Not those of items that were changing.
+  std::vector<Difference> repaired;
+  // The time from the commit of a change to its being in the target, of the last changes before the switch.
+  absl::Duration lag;
+  // How long itemd refused writes.
+  std::optional<absl::Duration> pause;
+};
+
+class Move {
+ public:
+  Move(Client source, Client target, MoveOptions options);
+
+  // Asks both sides; changes nothing.
+  absl::StatusOr<MovePlan> Plan() const;
+
+  // Finds the move that was begun before, or begins one. FAILED_PRECONDITION: a problem of the plan; both
+  // sides are one database; other tables are being moved; a table was made anew.
+  absl::Status Open();
+  MoveStep step() const { return journal_.state().step; }
+
+  // Each goes on where it was; at once if it is done.
+  absl::Status Copy();
+  absl::Status StartFollowing();
+  // Compares everything and leaves few keys to be compared by Switch. Writers that an earlier run has stopped
+  // go on meanwhile.
+  absl::Status Verify();
+  // For a source without change log: compares everything and writes what differs, until a comparison finds
+  // nothing, or `passes` times. True: nothing differs.
+  absl::StatusOr<bool> CompareUntilEqual(int passes);
+  absl::Status Switch();
+
+  // The changes are not in the log any more, or the source is another than it was: compares everything and
+  // follows from now on.
+  absl::Status BeginAgainByComparison();
+
+  // Lifts the fence and forgets the move. FAILED_PRECONDITION: writers were sent to the target.
+  absl::Status Abort();
+  // After the switch: brings the tables back. The target refuses writes if it is itemd; else its writers must
+  // have been stopped.
+  absl::Status GoBack();
+
+  const Follower* follower_or_null() const { return follower_.get(); }
+  MoveReport report() const;
+
+ private:
+  absl::StatusOr<std::string> IdOf(const Side& side) const;
+  absl::Status BeginMove(const std::string& source_id);
+  absl::Status CheckTables(const MoveState& state);
+  absl::Status ReadDefinitions();
+  // The step, corrected by the fences of the source.
+  absl::StatusOr<MoveStep> StepByFences(const MoveState& state) const;
+  // Sets or lifts the fence of all tables; returns the last change.
+  absl::StatusOr<uint64_t> SetFences(const Side& side, const WriteFence& fence) const;
+  absl::Status DrainFenced();
+  absl::Status SendWritersToTarget();
+  // Writes what differs again, and compares it. Keys that change meanwhile are left to a later comparison.
+  absl::Status RepairAndCheck(const std::vector<Difference>& differences, bool may_change);
+  absl::Status CompareChanged(bool may_change);
+  absl::Status CompareAll(bool may_change);
+  absl::StatusOr<uint64_t> SourceSequence() const;
+  void Say(const std::string& line) const {
+    if (options_.say) options_.say(line);
+  }
+
+  const MoveOptions options_;
+  const Side source_;
+  const Side target_;
+  // The same with less patience, for calls while writers wait.
+  const Side hurried_source_;
+  const Side hurried_target_;
+  // The source for calls that an interruption must not keep from being made.
+  const Side steadfast_source_;
+  MoveJournal journal_;
+  Pace pace_;
+  std::unique_ptr<Follower> follower_;
+  // As of the source, in the order of the journal's tables.
+  std::vector<TableDefinition> definitions_;
+  std::vector<std::string> time_to_live_;
+  MoveReport report_;
+  int64_t applied_before_ = 0;
+  absl::Duration compare_time_ = absl::InfiniteDuration();
+  absl::Time paused_since_ = absl::InfinitePast();
+};
+
+// A connection-independent random id.
+std::string NewMoveId();
+
+}  // namespace itemdb::tools

@@ -1,0 +1,65 @@
+// Where the state of a move is kept: in a file of the mover, replaced as a whole, and in an item of the table
+// kMovesTable of the target. What was done in the target is counted by the item, so that a target that lost
+// its last writes, or was restored, gets them again. Which side writers are sent to is in neither: the fences
+// of the source tell that (Move::Open).
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "tools/moving/move_state.h"
+#include "tools/moving/side.h"
+
+namespace itemdb::tools {
+
+inline constexpr char kMovesTable[] = "itemdb_moves";
+
+// Thread-safe.
+class MoveJournal {
+ public:
+  // The sides are borrowed; `hurried_target` is the target with less patience.
+  MoveJournal(std::string path, const Side& target, const Side& hurried_target)
+      : path_(std::move(path)), target_(target), hurried_target_(hurried_target) {}
+
+  const std::string& path() const { return path_; }
+
+  // The state of the move from `source`; nothing if there is none. DATA_LOSS: file or item cannot be read.
+  // FAILED_PRECONDITION: file and item are of different moves, or only the file is there: the target is not
+  // the one that the move began with.
+  absl::StatusOr<std::optional<MoveState>> Load(const std::string& source);
+  // The file alone, also if the target cannot be reached.
+  absl::StatusOr<std::optional<MoveState>> LoadFile() const;
+
+  // Begins with `state`: makes the table in the target, and stores the state.
+  absl::Status Begin(MoveState state);
+  MoveState state() const;
+  // Changes the state. Stores it if `now`, or if it was last stored a second ago.
+  absl::Status Change(bool now, absl::FunctionRef<void(MoveState&)> change);
+  // From now on the target is not waited for as long as usual, because writers wait.
+  void Hurry() { hurries_ = true; }
+  // Deletes item and file of the move. If the target is away, only the file.
+  absl::Status Forget(const MoveState& state);
+
+ private:
+  absl::Status Store(const MoveState& state);
+  absl::Status WriteFile(const MoveState& state) const;
+  Item KeyOfMove(const std::string& source) const;
+
+  const std::string path_;
+  const Side& target_;
+  const Side& hurried_target_;
+  std::atomic<bool> hurries_{false};
+  mutable std::mutex mutex_;
+  MoveState state_;                                // Guarded by mutex_.
+  absl::Time stored_time_ = absl::InfinitePast();  // Guarded by mutex_.
+  // Held while the state is stored: an older one must not replace a newer one.
+  std::mutex store_mutex_;
+};
+
+}  // namespace itemdb::tools

@@ -1,0 +1,164 @@
+#include "tools/moving/move_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
+#include "tools/moving/move_journal.h"
+
+namespace itemdb::tools {
+namespace {
+
+// For the expected time: about half of what docs/outgrowing.md measured.
+constexpr double kItemdRate = 50'000;
+constexpr double kHttpRate = 5'000;
+
+int64_t UnitsOf(const TableDescription& table) {
+  const auto units = [](int64_t count, int64_t bytes) {
+    return count == 0 ? 0 : count * std::max<int64_t>(1, (bytes / count + 1023) / 1024);
+  };
+  int64_t sum = units(table.item_count, table.table_size_bytes);
+  for (const IndexDescription& index : table.indexes) sum += units(index.item_count, index.index_size_bytes);
+  for (const LocalIndexDescription& index : table.local_indexes)
+    sum += units(index.item_count, index.index_size_bytes);
+  return sum;
+}
+
+// Why the table cannot be moved as it is; empty if it can.
+std::string ProblemOf(const TablePlan& plan, const std::optional<TableDescription>& existing,
+                      const Side& target, bool overwrite) {
+  const TableDefinition& source = plan.source.definition;
+  const std::string& name = source.table_name;
+  if (plan.source.table_status != TableStatus::kActive && plan.source.table_status != TableStatus::kUpdating)
+    return "table " + name + " of the source is being made: wait until it is ACTIVE";
+  for (const IndexDescription& index : plan.source.indexes) {
+    if (index.index_status != TableStatus::kActive)
+      return "index " + index.definition.index_name + " of table " + name +
+             " of the source is being made: wait until it is ACTIVE";
+  }
+  if (plan.source.write_fence.has_value() && plan.source.write_fence->moved)
+    return "table " + name + " of the source has moved to " + plan.source.write_fence->endpoint + " already";
+  if (!target.is_itemd() && !source.stream_enabled && source.stream_view_type != StreamViewType::kKeysOnly)
+    return "the change log of table " + name +
+           " has images without a stream, which the target has no like of: itemctl table update " + name +
+           " --stream-view-type KEYS_ONLY";
+  if (!existing.has_value()) return "";
+  if (existing->write_fence.has_value())
+    return "table " + name + " of the target refuses writes, because it moves to " +
+           existing->write_fence->endpoint;
+  if (const std::string difference = DifferenceForCopy(source, existing->definition); !difference.empty())
+    return "the target has another table " + name + " (" + difference +
+           "): delete it there, or move to a target without it";
+  if (existing->item_count > 0 && !overwrite)
+    return absl::StrCat("table ", name, " of the target has ", existing->item_count,
+                        " items, which the move would overwrite or delete: give --overwrite if it may");
+  return "";
+}
+
+}  // namespace
+
+TableDefinition DefinitionForCopy(TableDefinition definition) {
+  definition.stream_enabled = false;
+  definition.stream_view_type = StreamViewType::kKeysOnly;
+  definition.deletion_protection_enabled = false;
+  // Not sent: what a table has had is not a wish of its owner.
+  definition.warm_throughput.reset();
+  for (GlobalSecondaryIndex& index : definition.global_secondary_indexes) index.warm_throughput.reset();
+  return definition;
+}
+
+std::string DifferenceForCopy(const TableDefinition& source, const TableDefinition& target) {
+  return DescribeDifference(DefinitionForCopy(source), DefinitionForCopy(target));
+}
+
+absl::StatusOr<std::string> TimeToLiveOf(const Side& side, const std::string& table_name) {
+  absl::StatusOr<TimeToLiveResult> result =
+      side.Try([&] { return side.client().DescribeTimeToLive(table_name, side.call()); });
+  // An engine without it: its tables have none.
+  if (absl::IsUnimplemented(result.status()) || absl::IsInvalidArgument(result.status())) return "";
+  ITEMDB_RETURN_IF_ERROR(result.status());
+  return result->attribute_name;
+}
+
+absl::StatusOr<MovePlan> PlanMove(const Side& source, const Side& target, const PlanOptions& options) {
+  std::vector<std::string> names = options.table_names;
+  if (names.empty()) {
+    ITEMDB_ASSIGN_OR_RETURN(names, source.TableNames());
+    std::erase(names, kMovesTable);
+    if (names.empty()) return absl::FailedPreconditionError("the source has no tables");
+  }
+  MovePlan plan;
+  for (const std::string& name : names) {
+    ITEMDB_ASSIGN_OR_RETURN(std::optional<TableDescription> found, source.FindTable(name));
+    if (!found.has_value()) return absl::NotFoundError("the source has no table " + name);
+    TablePlan& table = plan.tables.emplace_back(TablePlan{.source = *std::move(found)});
+    ITEMDB_ASSIGN_OR_RETURN(table.time_to_live_attribute, TimeToLiveOf(source, name));
+    ITEMDB_ASSIGN_OR_RETURN(const std::optional<TableDescription> existing, target.FindTable(name));
+    table.exists_in_target = existing.has_value();
+    if (existing.has_value()) table.items_in_target = existing->item_count;
+    table.problem = ProblemOf(table, existing, target, options.overwrite);
+    plan.items += table.source.item_count;
+    plan.bytes += table.source.table_size_bytes;
+    plan.write_units += UnitsOf(table.source);
+  }
+  double rate = source.is_itemd() && target.is_itemd() ? kItemdRate : kHttpRate;
+  if (options.max_items_per_second > 0) rate = std::min(rate, options.max_items_per_second);
+  plan.expected_copy_time = absl::Seconds(static_cast<double>(plan.items) / rate);
+  return plan;
+}
+
+absl::Status CheckPlan(const MovePlan& plan) {
+  for (const TablePlan& table : plan.tables) {
+    if (!table.problem.empty()) return absl::FailedPreconditionError(table.problem);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MakeTables(const Side& target, const MovePlan& plan) {
+  for (const TablePlan& table : plan.tables) {
+    if (table.exists_in_target) continue;
+    const TableDefinition definition = DefinitionForCopy(table.source.definition);
+    const absl::Status made =
+        target.Try([&] { return target.client().CreateTable(definition, target.call()).status(); });
+    // A call whose answer was lost may have made it.
+    if (!made.ok() && !absl::IsAlreadyExists(made))
+      return WithWords("table " + definition.table_name + " cannot be made in the target", made);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FinishStream(const Side& target, const TableDefinition& source) {
+  ITEMDB_ASSIGN_OR_RETURN(const auto existing, target.FindTable(source.table_name));
+  if (!existing.has_value())
+    return absl::NotFoundError("table " + source.table_name + " was deleted in the target");
+  UpdateTableRequest update{.table_name = source.table_name};
+  if (source.stream_enabled && !existing->definition.stream_enabled) {
+    update.stream_enabled = true;
+    update.stream_view_type = source.stream_view_type;
+  } else if (!source.stream_enabled && existing->definition.stream_view_type != source.stream_view_type) {
+    update.stream_view_type = source.stream_view_type;
+  } else {
+    return absl::OkStatus();
+  }
+  return target.Try([&] { return target.client().UpdateTable(update, target.call()).status(); });
+}
+
+absl::Status FinishTable(const Side& target, const TableDefinition& source,
+                         const std::string& time_to_live_attribute) {
+  const std::string& name = source.table_name;
+  if (!time_to_live_attribute.empty()) {
+    ITEMDB_ASSIGN_OR_RETURN(const std::string present, TimeToLiveOf(target, name));
+    if (present.empty()) {
+      const UpdateTimeToLiveRequest update{
+          .table_name = name, .enabled = true, .attribute_name = time_to_live_attribute};
+      ITEMDB_RETURN_IF_ERROR(
+          target.Try([&] { return target.client().UpdateTimeToLive(update, target.call()).status(); }));
+    }
+  }
+  if (!source.deletion_protection_enabled) return absl::OkStatus();
+  const UpdateTableRequest update{.table_name = name, .deletion_protection_enabled = true};
+  return target.Try([&] { return target.client().UpdateTable(update, target.call()).status(); });
+}
+
+}  // namespace itemdb::tools

@@ -1,0 +1,111 @@
+#include "tools/moving/move_state.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "absl/strings/numbers.h"
+#include "common/status_macros.h"
+#include "tools/json/item_json.h"
+
+namespace itemdb::tools {
+namespace {
+
+constexpr std::string_view kStepNames[] = {"COPYING",  "FOLLOWING", "FENCED",
+                                           "SWITCHED", "DONE",      "GOING_BACK"};
+
+absl::Status NotAState(std::string_view what) {
+  return absl::DataLossError("the state of the move has no valid " + std::string(what));
+}
+
+absl::StatusOr<std::string> TextOf(const JsonValue& object, std::string_view name) {
+  const JsonValue* value = object.FindOrNull(name);
+  if (value == nullptr || value->kind != JsonValue::Kind::kString) return NotAState(name);
+  return value->text;
+}
+
+absl::StatusOr<uint64_t> NumberIn(const JsonValue& object, std::string_view name) {
+  const JsonValue* value = object.FindOrNull(name);
+  uint64_t number = 0;
+  if (value == nullptr || value->kind != JsonValue::Kind::kNumber || !absl::SimpleAtoi(value->text, &number))
+    return NotAState(name);
+  return number;
+}
+
+// 0: not begun, 1: done, else the last copied key.
+absl::StatusOr<SegmentState> SegmentFromJson(const JsonValue& json) {
+  if (json.kind == JsonValue::Kind::kNumber) return SegmentState{.done = json.text == "1"};
+  ITEMDB_ASSIGN_OR_RETURN(Item after, ItemFromJson(json, ReadForm::kTyped, "a position"));
+  return SegmentState{.after = std::move(after)};
+}
+
+absl::StatusOr<MovedTable> TableFromJson(const JsonValue& json) {
+  MovedTable table;
+  ITEMDB_ASSIGN_OR_RETURN(table.name, TextOf(json, "name"));
+  ITEMDB_ASSIGN_OR_RETURN(table.table_id, TextOf(json, "table_id"));
+  ITEMDB_ASSIGN_OR_RETURN(table.storage_id, NumberIn(json, "storage_id"));
+  const JsonValue* segments = json.FindOrNull("segments");
+  if (segments == nullptr || segments->kind != JsonValue::Kind::kArray) return NotAState("segments");
+  for (const JsonValue& segment : segments->elements) {
+    ITEMDB_ASSIGN_OR_RETURN(SegmentState read, SegmentFromJson(segment));
+    table.segments.push_back(std::move(read));
+  }
+  return table;
+}
+
+}  // namespace
+
+std::string_view StepName(MoveStep step) { return kStepNames[static_cast<int>(step)]; }
+
+JsonValue MoveStateToJson(const MoveState& state) {
+  JsonValue tables = JsonValue::Array();
+  for (const MovedTable& table : state.tables) {
+    JsonValue segments = JsonValue::Array();
+    for (const SegmentState& segment : table.segments) {
+      segments.elements.push_back(segment.done || !segment.after.has_value()
+                                      ? JsonValue::Number(segment.done ? 1 : 0)
+                                      : ItemToJson(*segment.after, ItemForm::kTyped));
+    }
+    tables.elements.push_back(JsonValue::Object()
+                                  .Add("name", table.name)
+                                  .Add("table_id", table.table_id)
+                                  .Add("storage_id", table.storage_id)
+                                  .Add("segments", std::move(segments)));
+  }
+  return JsonValue::Object()
+      .Add("format", 1)
+      .Add("move_id", state.move_id)
+      .Add("source", state.source)
+      .Add("source_endpoint", state.source_endpoint)
+      .Add("target_endpoint", state.target_endpoint)
+      .Add("step", StepName(state.step))
+      .Add("sequence", state.sequence)
+      .Add("tables", std::move(tables));
+}
+
+absl::StatusOr<MoveState> ParseMoveState(std::string_view text) {
+  absl::StatusOr<JsonValue> json = ParseJson(text);
+  if (!json.ok()) return absl::DataLossError("the state of the move is not JSON");
+  ITEMDB_ASSIGN_OR_RETURN(const uint64_t format, NumberIn(*json, "format"));
+  if (format != 1)
+    return absl::DataLossError("the state of the move has format " + std::to_string(format) +
+                               "; this itemctl knows format 1");
+  MoveState state;
+  ITEMDB_ASSIGN_OR_RETURN(state.move_id, TextOf(*json, "move_id"));
+  ITEMDB_ASSIGN_OR_RETURN(state.source, TextOf(*json, "source"));
+  ITEMDB_ASSIGN_OR_RETURN(state.source_endpoint, TextOf(*json, "source_endpoint"));
+  ITEMDB_ASSIGN_OR_RETURN(state.target_endpoint, TextOf(*json, "target_endpoint"));
+  ITEMDB_ASSIGN_OR_RETURN(const std::string step, TextOf(*json, "step"));
+  const auto* name = std::find(std::begin(kStepNames), std::end(kStepNames), step);
+  if (name == std::end(kStepNames)) return NotAState("step");
+  state.step = static_cast<MoveStep>(name - std::begin(kStepNames));
+  ITEMDB_ASSIGN_OR_RETURN(state.sequence, NumberIn(*json, "sequence"));
+  const JsonValue* tables = json->FindOrNull("tables");
+  if (tables == nullptr || tables->kind != JsonValue::Kind::kArray) return NotAState("tables");
+  for (const JsonValue& table : tables->elements) {
+    ITEMDB_ASSIGN_OR_RETURN(MovedTable read, TableFromJson(table));
+    state.tables.push_back(std::move(read));
+  }
+  return state;
+}
+
+}  // namespace itemdb::tools

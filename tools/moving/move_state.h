@@ -1,0 +1,66 @@
+// What a move has done, as text: a file of the mover and an item of the target hold it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "itemdb/value.h"
+#include "tools/json/json_value.h"
+
+namespace itemdb::tools {
+
+// In the order in which a move takes them. The text form is stored: never rename one.
+enum class MoveStep {
+  // The tables are made in the target; items are copied.
+  kCopying,
+  // All items are copied; changes are applied.
+  kFollowing,
+  // Writers are stopped. Whether they are, and whether they are sent to the target, the fences of the source
+  // tell, not what is stored.
+  kFenced,
+  // Writers are sent to the target.
+  kSwitched,
+  // Its tables have all settings.
+  kDone,
+  // The tables are brought back from the target.
+  kGoingBack,
+};
+std::string_view StepName(MoveStep step);
+
+// How far a segment of a table's parallel scan is copied.
+struct SegmentState {
+  bool done = false;
+  // The last copied key; empty: none.
+  std::optional<Item> after = std::nullopt;
+};
+
+struct MovedTable {
+  std::string name;
+  // Of the source when the move began: another table of the name is not this one.
+  std::string table_id;
+  uint64_t storage_id = 0;
+  std::vector<SegmentState> segments = {};
+};
+
+struct MoveState {
+  // Random; the file and the item of one move have the same.
+  std::string move_id;
+  // Which database the source is: its id, or the endpoint if it does not tell one.
+  std::string source;
+  std::string source_endpoint;
+  std::string target_endpoint;
+  MoveStep step = MoveStep::kCopying;
+  // Every change of the source up to this one is in the target, once all segments are copied.
+  uint64_t sequence = 0;
+  std::vector<MovedTable> tables = {};
+};
+
+JsonValue MoveStateToJson(const MoveState& state);
+// DATA_LOSS: `text` is not such a state.
+absl::StatusOr<MoveState> ParseMoveState(std::string_view text);
+
+}  // namespace itemdb::tools

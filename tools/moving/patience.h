@@ -1,0 +1,56 @@
+// Calls that are repeated while a side of a move cannot be reached: its process was killed, its machine
+// restarts, it refuses writes for a while.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "itemdb/cancel_token.h"
+
+namespace itemdb::tools {
+
+// Whether the same call may succeed later without anybody changing it. A write that is repeated after it must
+// put or delete whole items: it may have been applied.
+bool MayPass(const absl::Status& status);
+
+// `status` with `words` before its message; code and reason stay.
+absl::Status WithWords(const std::string& words, const absl::Status& status);
+
+class Patience {
+ public:
+  // `longest`: without a success for so long, a call fails. `cancel` ends the waiting.
+  Patience(absl::Duration longest, CancelToken cancel) : longest_(longest), cancel_(std::move(cancel)) {}
+
+  absl::Duration longest() const { return longest_; }
+  const CancelToken& cancel() const { return cancel_; }
+
+  // Calls `call`, which returns absl::Status or absl::StatusOr, until it succeeds, fails for good or the
+  // patience is over.
+  template <typename Call>
+  auto Try(Call call) const -> decltype(call()) {
+    const absl::Time end = absl::Now() + longest_;
+    for (absl::Duration pause = absl::Milliseconds(50);; pause = std::min(pause * 2, absl::Seconds(2))) {
+      auto result = call();
+      if (result.ok() || !MayPass(StatusOf(result)) || absl::Now() + pause > end || !Pause(pause))
+        return result;
+    }
+  }
+
+ private:
+  static const absl::Status& StatusOf(const absl::Status& status) { return status; }
+  template <typename T>
+  static const absl::Status& StatusOf(const T& result) {
+    return result.status();
+  }
+  // False if the wait was cancelled.
+  bool Pause(absl::Duration pause) const;
+
+  const absl::Duration longest_;
+  const CancelToken cancel_;
+};
+
+}  // namespace itemdb::tools

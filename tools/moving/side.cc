@@ -1,0 +1,96 @@
+#include "tools/moving/side.h"
+
+#include <utility>
+
+#include "common/status_macros.h"
+#include "itemdb/bulk_writer.h"
+#include "tools/json/item_json.h"
+
+namespace itemdb::tools {
+namespace {
+
+absl::Status RefusedWrite(const std::string& side, const RejectedWrite& rejected) {
+  const auto* put = std::get_if<BatchPut>(&rejected.write);
+  const auto* remove = std::get_if<BatchDelete>(&rejected.write);
+  const Item& shown = put != nullptr ? put->item : remove->key;
+  std::string text = OneLine(ItemToJson(shown, ItemForm::kTyped));
+  if (text.size() > 500) text = text.substr(0, 500) + "...";
+  return absl::InvalidArgumentError(side + " refuses an item of table " +
+                                    (put != nullptr ? put->table_name : remove->table_name) + " (" +
+                                    rejected.reason + ": " + rejected.message + "): " + text);
+}
+
+}  // namespace
+
+Item KeyOf(const TableDefinition& definition, const Item& item) {
+  Item key;
+  for (const KeySchemaElement& element : definition.key_schema) {
+    const Value* value = item.find_or_null(element.attribute_name);
+    if (value != nullptr) key.Set(element.attribute_name, *value);
+  }
+  return key;
+}
+
+absl::StatusOr<std::optional<TableDescription>> Side::FindTable(const std::string& table_name) const {
+  absl::StatusOr<TableResult> described = Try([&] { return client_.DescribeTable(table_name, call()); });
+  if (absl::IsNotFound(described.status())) return std::nullopt;
+  ITEMDB_RETURN_IF_ERROR(described.status());
+  return std::move(described->table);
+}
+
+absl::StatusOr<std::vector<std::string>> Side::TableNames() const {
+  std::vector<std::string> names;
+  ListTablesRequest request;
+  while (true) {
+    ITEMDB_ASSIGN_OR_RETURN(ListTablesResult page, Try([&] { return client_.ListTables(request, call()); }));
+    names.insert(names.end(), page.table_names.begin(), page.table_names.end());
+    if (!page.last_evaluated_table_name.has_value()) return names;
+    request.exclusive_start_table_name = *page.last_evaluated_table_name;
+  }
+}
+
+absl::StatusOr<ItemPage> Side::ScanPage(const std::string& table_name, int segment, int segments,
+                                        const std::optional<Item>& after) const {
+  ScanRequest request{.table_name = table_name, .exclusive_start_key = after, .consistent_read = true};
+  if (segments > 1) {
+    request.segment = segment;
+    request.total_segments = segments;
+  }
+  return Try([&] { return client_.Scan(request, call()); });
+}
+
+absl::StatusOr<std::vector<std::optional<Item>>> Side::GetItems(const std::string& table_name,
+                                                                const std::vector<Item>& keys) const {
+  const BatchGetItemRequest request{
+      .request_items = {{.table_name = table_name, .keys = keys, .consistent_read = true}}};
+  ITEMDB_ASSIGN_OR_RETURN(BatchGetItemResult result,
+                          Try([&] { return client_.BatchGetItem(request, call()); }));
+  return std::move(result.tables.front().items);
+}
+
+absl::Status Side::WriteItems(const std::vector<BatchWrite>& writes, Pace& pace) const {
+  if (writes.empty()) return absl::OkStatus();
+  const auto items = static_cast<int64_t>(writes.size());
+  return Try([&] {
+    pace.Begin(items);
+    const absl::Time begin = absl::Now();
+    absl::Status status = WriteOnce(writes);
+    pace.End(items, absl::Now() - begin, absl::IsResourceExhausted(status));
+    return status;
+  });
+}
+
+absl::Status Side::WriteOnce(const std::vector<BatchWrite>& writes) const {
+  BulkWriter writer(client_, {.call = call()});
+  for (const BatchWrite& write : writes) {
+    const auto* put = std::get_if<BatchPut>(&write);
+    ITEMDB_RETURN_IF_ERROR(put != nullptr ? writer.Put(put->table_name, put->item)
+                                          : writer.Delete(std::get<BatchDelete>(write).table_name,
+                                                          std::get<BatchDelete>(write).key));
+  }
+  ITEMDB_ASSIGN_OR_RETURN(const BulkWriteResult result, writer.Finish());
+  if (!result.rejected.empty()) return RefusedWrite(name_, result.rejected.front());
+  return absl::OkStatus();
+}
+
+}  // namespace itemdb::tools

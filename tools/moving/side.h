@@ -1,0 +1,71 @@
+// One side of a move, the source or the target: its tables, its items by their keys, writes of whole items.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "itemdb/client.h"
+#include "tools/moving/pace.h"
+#include "tools/moving/patience.h"
+
+namespace itemdb::tools {
+
+// The key attributes of an item of the table.
+Item KeyOf(const TableDefinition& definition, const Item& item);
+
+// Thread-safe.
+class Side {
+ public:
+  // `name`, in messages: "the source", "the target".
+  Side(Client client, std::string name, Patience patience)
+      : client_(std::move(client)), name_(std::move(name)), patience_(std::move(patience)) {}
+
+  const Client& client() const { return client_; }
+  const std::string& name() const { return name_; }
+  const std::string& endpoint() const { return client_.endpoint(); }
+  const Patience& patience() const { return patience_; }
+  // Of itemd's gRPC: only that has a change log and fences.
+  bool is_itemd() const { return client_.endpoint().find("://") == std::string::npos; }
+  CallOptions call() const {
+    return {.timeout = std::min(patience_.longest(), absl::Seconds(30)), .cancel = patience_.cancel()};
+  }
+
+  // Runs `call`, which returns a status or a result, with patience; an error names this side.
+  template <typename Call>
+  auto Try(Call call) const -> decltype(call()) {
+    auto result = patience_.Try(std::move(call));
+    if (result.ok()) return result;
+    if constexpr (std::is_same_v<decltype(result), absl::Status>) {
+      return WithWords(name_ + " " + endpoint(), result);
+    } else {
+      return WithWords(name_ + " " + endpoint(), result.status());
+    }
+  }
+
+  // Nothing if there is no such table.
+  absl::StatusOr<std::optional<TableDescription>> FindTable(const std::string& table_name) const;
+  absl::StatusOr<std::vector<std::string>> TableNames() const;
+  // One page of a segment of a parallel scan, strongly consistent.
+  absl::StatusOr<ItemPage> ScanPage(const std::string& table_name, int segment, int segments,
+                                    const std::optional<Item>& after) const;
+  // The items, strongly consistent, in the order of `keys`, which are different ones.
+  absl::StatusOr<std::vector<std::optional<Item>>> GetItems(const std::string& table_name,
+                                                            const std::vector<Item>& keys) const;
+  // Applies puts and deletes of whole items, none twice on one item. May apply them several times. Waits for
+  // `pace` before. INVALID_ARGUMENT: a write is refused for good; the message names its item.
+  absl::Status WriteItems(const std::vector<BatchWrite>& writes, Pace& pace) const;
+
+ private:
+  absl::Status WriteOnce(const std::vector<BatchWrite>& writes) const;
+
+  const Client client_;
+  const std::string name_;
+  const Patience patience_;
+};
+
+}  // namespace itemdb::tools

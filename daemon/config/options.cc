@@ -371,12 +371,6 @@ absl::Status Derive(const Merged& merged, Options& options) {
   ITEMDB_RETURN_IF_ERROR(CheckStandby(merged, options));
   ITEMDB_RETURN_IF_ERROR(CheckS3(merged, options));
   ITEMDB_RETURN_IF_ERROR(DeriveTracing(merged, options));
-  if (options.data_directory.empty()) {
-    return storage::ValidationError(
-        "the directory of the database is missing: give --data-dir, ITEMD_DATA_DIR, or data-dir in the "
-        "configuration file");
-  }
-  return absl::OkStatus();
   return CheckPlace(merged, options);
 }
 

@@ -176,6 +176,8 @@ storage::DatabaseOptions RegionOptions(const storage::DatabaseOptions& main) {
   options.vector_memory_bytes = std::min<size_t>(main.vector_memory_bytes, kRegionBytes);
   options.index_build_bytes = std::min<size_t>(main.index_build_bytes, kRegionBytes / 2);
   options.memtable_bytes = std::min<size_t>(main.memtable_bytes, kRegionBytes);
+  options.max_queue_bytes = std::min<size_t>(main.max_queue_bytes, kRegionBytes);
+  options.max_unit_bytes = std::min<size_t>(main.max_unit_bytes, 4 * kRegionBytes);
   options.io_threads = std::min(main.io_threads, 4);
   options.backup_directory.clear();
   return options;
@@ -300,6 +302,8 @@ ExitCode Run(const Options& options, const Process& process) {
   database_options.data_directory = options.data_directory;
   database_options.encryption_keys = options.encryption_keys;
   database_options.durable = options.durable();
+  // Syncs of memory take no time.
+  if (options.in_memory) database_options.spare_log_after_bytes = 0;
   database_options.recover_last_good = options.recover_last_good();
   const MemoryBudget budget = SplitMemory(options.memory_bytes);
   database_options.block_cache_bytes = budget.block_cache;

@@ -24,7 +24,7 @@ REPEATS = 2
 # If more tests fail, they are not run again.
 MAX_REPEATED = 20
 # Some kernels and containers do not allow mounts.
-MAY_BE_SKIPPED = re.compile(r"may not mount a file system here")
+MAY_BE_SKIPPED = re.compile(r"may not mount a file system here|too little room in /dev/shm here")
 SEED = re.compile(r"ITEMDB_TEST_SEED=(\d+)")
 SHOWN_LINES = 40
 # Large enough that ctest does not cut off a sanitizer's summary at the end.

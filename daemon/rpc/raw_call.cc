@@ -192,6 +192,7 @@ bool Call::Enter(const grpc::CallbackServerContext& context, MemoryUse use) {
   }
   absl::StatusOr<Caller> caller = CheckCallerOf(serving_, context, method_);
   if (!caller.ok()) {
+    traced_ = nullptr;  // Peers without a key must not fill the queue of spans.
     Complete({ErrorReply(caller.status()), 0}, -1);
     return false;
   }

@@ -21,7 +21,7 @@ bool IsRegion(std::string_view text) {
 
 // The name of the folder. Key ids have no slash; they may have dots, but not alone in a folder's name.
 std::string NameOfRegion(const Caller& caller) {
-  return caller.key_id.empty() ? caller.region : caller.region + "/key-" + caller.key_id;
+  return caller.region + (caller.key_id.empty() ? "/all" : "/key-" + caller.key_id);
 }
 
 }  // namespace

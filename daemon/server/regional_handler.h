@@ -2,8 +2,8 @@
 //
 // A region, and with access keys each key in it, has a database of its own in the data directory:
 //
-//   regions/REGION            without access keys
-//   regions/REGION/KEYID      with them
+//   regions/REGION/all        without access keys
+//   regions/REGION/key-ID     with them
 //
 // So names and ARNs, streams, backups and exports of a region agree with each other, and nothing translates
 // them. The region is that of the Authorization header's credential scope. The region `local`, and requests

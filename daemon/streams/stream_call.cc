@@ -43,6 +43,7 @@ grpc::Status StreamCall::CheckCaller() {
     caller_ = *std::move(caller);
     return uses_.has_value() ? ToGrpcStatus(CheckUses(*uses_)) : grpc::Status::OK;
   }
+  traced_ = nullptr;  // Peers without a key must not fill the queue of spans.
   grpc::Status refused = ToGrpcStatus(caller.status());
   AuditRefusal(serving_.audit, AuditedCallOf(context_, method_), refused);
   return refused;

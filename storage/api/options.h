@@ -145,7 +145,8 @@ struct DatabaseOptions {
   int io_threads = 4;
   // How long a pinned snapshot (PinSnapshot) can be read.
   std::chrono::milliseconds max_pinned_snapshot_age = std::chrono::seconds(kMaxPinnedSnapshotSeconds);
-  // A write-ahead log of this length makes a spare for the next one (storage/store/spare_log.h), in bytes.
+  // A write-ahead log of this length makes a spare for the next one (storage/store/spare_log.h), in bytes. 0:
+  // there are no spares.
   uint64_t spare_log_after_bytes = 4 << 20;
   // Where background work and RocksDB write their log lines. Required.
   std::shared_ptr<spdlog::logger> log;

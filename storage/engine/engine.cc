@@ -48,7 +48,11 @@ std::shared_ptr<TimeOfDay> MakeTimeOfDay(const DatabaseOptions& options) {
 
 std::unique_ptr<rocksdb::Env> MakeSpareLogEnv(const DatabaseOptions& options,
                                               const Environment& environment) {
-  if (!options.durable || !options.encryption_keys.empty()) return nullptr;
+  if (!options.durable || !options.encryption_keys.empty() || options.spare_log_after_bytes == 0) {
+    // A process that was killed before its options were changed may have left one.
+    (void)environment.plain()->DeleteFile(options.data_directory + "/" + kSpareLogFileName);
+    return nullptr;
+  }
   SpareLogOptions spare;
   spare.directory = options.data_directory;
   spare.after_bytes = options.spare_log_after_bytes;

@@ -42,6 +42,11 @@ absl::Status RewriteSmallFiles(const Environment& environment, const std::string
     const std::string folder = path.parent_path().filename();
     if (IsMadeAnew(path.filename()) || folder == "builds" || folder == "restores" || folder == "recovery")
       continue;
+    // A graph may be large, and can be made again.
+    if (folder == "vector-graphs") {
+      (void)environment.env()->DeleteFile(path);
+      continue;
+    }
     std::string contents;
     rocksdb::Status status = rocksdb::ReadFileToString(environment.env(), path, &contents);
     if (status.ok()) status = ReplaceFile(environment.env(), path, contents);

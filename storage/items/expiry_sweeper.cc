@@ -176,13 +176,13 @@ absl::StatusOr<bool> ExpirySweeper::SweepPage(SweepState& state, const KeyRange&
     const auto& [decided, error] = expiries[i];
     if (decided == Decision::Outcome::kApply) ++expired;
     // An item that is damaged or whose table is gone is not tried again. After any other error, or if the
-    // clock was set back, the item is.
+    // clock was set back, the item is; those of a fenced table when the fence is lifted.
     const bool is_fenced = ReasonOf(error) == kReasonTableMoving || ReasonOf(error) == kReasonTableMoved;
-    const bool stays = absl::IsNotFound(error) || absl::IsDataLoss(error) || is_fenced;
+    const bool stays = absl::IsNotFound(error) || absl::IsDataLoss(error);
     if (absl::IsDataLoss(error)) ReportDamageOnce(state, MessageOf(error));
     if (decided != Decision::Outcome::kApply && !stays)
       cursors.Requeue(state.index_storage_id, page->entry_keys[i]);
-    if (!stays) status.Update(error);
+    if (!stays && !is_fenced) status.Update(error);
   }
   {
     MutexLock lock(mutex_);

@@ -1,6 +1,7 @@
 #include "storage/store/spare_log.h"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 namespace itemdb::storage {
@@ -148,7 +149,11 @@ void SpareLogFileSystem::Grown(const std::string& path, uint64_t bytes) {
     if (length != lengths_.end()) length->second = bytes;
     if (bytes < options_.after_bytes || spare_ != Spare::kNone || stopping_) return;
     spare_ = Spare::kWanted;
-    if (!thread_.joinable()) thread_ = std::thread([this] { Loop(); });
+    try {
+      if (!thread_.joinable()) thread_ = std::thread([this] { Loop(); });
+    } catch (const std::system_error&) {
+      spare_ = Spare::kFailed;
+    }
   }
   changed_.NotifyAll();
 }

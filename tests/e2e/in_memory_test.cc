@@ -17,6 +17,13 @@ using ::testing::HasSubstr;
 
 class InMemoryTest : public ::testing::Test {
  protected:
+  void SetUp() override {
+    std::error_code error;
+    const auto space = std::filesystem::space(daemon::MemoryDirectory::kParent, error);
+    if (space.available < 2 * daemon::MemoryDirectory::kMinFreeBytes)
+      GTEST_SKIP() << "too little room in /dev/shm here";
+  }
+
   // Starts itemd with `arguments` and waits until it serves.
   void Start(std::vector<std::string> arguments) {
     const std::string address_file = directory_.path() + "/itemd.json";

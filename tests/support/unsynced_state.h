@@ -10,8 +10,8 @@
 //   LostBytes::kAnySectors any of their sectors, and the others are zeros or noise.
 // - After a failed sync no later sync of that file makes more bytes durable: the kernel has marked the pages
 //   clean.
-// - Overwriting, truncating or rewriting a file in place is kept or undone until it is synced: as a whole; with
-//   LostBytes::kAnySectors an overwrite also in any of its sectors.
+// - Overwriting, truncating or rewriting a file in place is kept or undone until it is synced: as a whole;
+//   with LostBytes::kAnySectors an overwrite also in any of its sectors.
 // - Creating, deleting, renaming and linking change a directory; syncing the directory makes its changes
 //   durable. One of two models, which cover local file systems, chooses which other changes survive:
 //     in order: each directory keeps its changes up to some moment and loses all later ones. A synced file in

@@ -46,6 +46,7 @@ MoveOptions OptionsOf(Context& context, const MoveCommandOptions& options) {
   return {.state_path = options.state_path,
           .table_names = options.table_names,
           .overwrite = options.overwrite,
+          .back = options.back,
           .workers = options.workers,
           .max_items_per_second = static_cast<double>(options.max_items_per_second),
           .patience = absl::Seconds(options.patience_seconds),
@@ -162,6 +163,7 @@ absl::Status VerifyAndSwitch(Context& context, const MoveCommandOptions& options
     ITEMDB_ASSIGN_OR_RETURN(const bool goes_on,
                             Confirm(context, options.confirm, action, Unattended::kRefuse));
     if (!goes_on) return absl::OkStatus();
+    ITEMDB_RETURN_IF_ERROR(move.CompareUntilFew());
   }
   return move.Switch();
 }
@@ -250,7 +252,8 @@ absl::Status RunGraduate(Context& context, const MoveCommandOptions& options) {
     ITEMDB_ASSIGN_OR_RETURN(const bool goes_on,
                             Confirm(context, options.confirm,
                                     "bring the tables back from " + options.other_endpoint +
-                                        ", whose writers must be stopped if it is no itemd",
+                                        ", whose writers must be stopped if it is no itemd, and replace what "
+                                        "anybody wrote to the source since the switch",
                                     Unattended::kRefuse));
     if (!goes_on) return absl::OkStatus();
     status = move.GoBack();

@@ -75,6 +75,15 @@ absl::Status Move::Open() {
     return absl::FailedPreconditionError("source and target are one database: " + source_.endpoint());
   ITEMDB_ASSIGN_OR_RETURN(std::optional<MoveState> state, journal_.Load(source_id));
   if (!state.has_value()) return BeginMove(source_id);
+  ITEMDB_RETURN_IF_ERROR(CheckTargetName(*state));
+  ITEMDB_ASSIGN_OR_RETURN(const bool is_switched, SendsWritersAway(*state));
+  if (state->step == MoveStep::kDone && is_switched && !options_.back) {
+    ITEMDB_ASSIGN_OR_RETURN(options_.table_names, UnfencedTables());
+    if (!options_.table_names.empty()) {
+      Say("an earlier move to this target is done, and can be brought back no more when this one has begun");
+      return BeginMove(source_id);
+    }
+  }
   if (!options_.table_names.empty()) {
     std::set<std::string> wanted(options_.table_names.begin(), options_.table_names.end());
     std::set<std::string> moved;
@@ -90,6 +99,33 @@ absl::Status Move::Open() {
     ITEMDB_RETURN_IF_ERROR(journal_.Change(/*now=*/true, [&](MoveState& changed) { changed.step = step; }));
   ITEMDB_RETURN_IF_ERROR(CheckTables(*state));
   return ReadDefinitions();
+}
+
+// The fences of the source have this name.
+absl::Status Move::CheckTargetName(const MoveState& state) const {
+  if (state.target_endpoint == target_.endpoint()) return absl::OkStatus();
+  return absl::FailedPreconditionError("the move was begun with the target's name " + state.target_endpoint +
+                                       ": give it that name again, not " + target_.endpoint());
+}
+
+absl::StatusOr<bool> Move::SendsWritersAway(const MoveState& state) const {
+  ITEMDB_ASSIGN_OR_RETURN(const auto table, source_.FindTable(state.tables.front().name));
+  return table.has_value() && table->write_fence.has_value() && table->write_fence->moved;
+}
+
+// Of the tables that were asked for, or of all, those that writers were not sent away from.
+absl::StatusOr<std::vector<std::string>> Move::UnfencedTables() const {
+  std::vector<std::string> names = options_.table_names;
+  if (names.empty()) {
+    ITEMDB_ASSIGN_OR_RETURN(names, source_.TableNames());
+  }
+  std::vector<std::string> unfenced;
+  for (const std::string& name : names) {
+    ITEMDB_ASSIGN_OR_RETURN(const auto table, source_.FindTable(name));
+    if (!table.has_value() || !table->write_fence.has_value() || !table->write_fence->moved)
+      unfenced.push_back(name);
+  }
+  return unfenced;
 }
 
 absl::StatusOr<MoveStep> Move::StepByFences(const MoveState& state) const {
@@ -285,6 +321,18 @@ absl::Status Move::Verify() {
   ITEMDB_RETURN_IF_ERROR(follower_->Await(sequence));
   follower_->changed().Take();
   ITEMDB_RETURN_IF_ERROR(CompareAll(/*may_change=*/true));
+  ITEMDB_RETURN_IF_ERROR(CompareUntilFew());
+  Say(
+      absl::StrFormat("compared %s in %.1f s; %s written again; %d keys changed meanwhile and are compared "
+                      "at the switch",
+                      CountText(report_.items_compared, kItemNoun), absl::ToDoubleSeconds(compare_time_),
+                      CountText(static_cast<int64_t>(report_.repaired.size()), kDifferenceNoun),
+                      follower_->changed().count()));
+  return absl::OkStatus();
+}
+
+absl::Status Move::CompareUntilFew() {
+  if (step() >= MoveStep::kSwitched) return absl::OkStatus();
   for (int round = 0; round < kMostRounds; ++round) {
     const size_t keys = follower_->changed().count();
     if (follower_->changed().overflowed()) {
@@ -295,12 +343,6 @@ absl::Status Move::Verify() {
     if (keys <= kFewKeys) break;
     ITEMDB_RETURN_IF_ERROR(CompareChanged(/*may_change=*/true));
   }
-  Say(
-      absl::StrFormat("compared %s in %.1f s; %s written again; %d keys changed meanwhile and are compared "
-                      "at the switch",
-                      CountText(report_.items_compared, kItemNoun), absl::ToDoubleSeconds(compare_time_),
-                      CountText(static_cast<int64_t>(report_.repaired.size()), kDifferenceNoun),
-                      follower_->changed().count()));
   return absl::OkStatus();
 }
 
@@ -385,6 +427,9 @@ absl::Status Move::DrainFenced() {
     follower_->changed().Take();
     ITEMDB_RETURN_IF_ERROR(CompareAll(/*may_change=*/false));
   } else {
+    if (follower_->changed().overflowed())
+      return absl::ResourceExhaustedError(
+          "more keys changed since the comparison than were noted: compare anew, by the same command");
     ITEMDB_RETURN_IF_ERROR(CompareChanged(/*may_change=*/false));
   }
   for (const TableDefinition& definition : definitions_)
@@ -424,6 +469,7 @@ absl::Status Move::Abort() {
     if (of_target.ok()) state = *std::move(of_target);
   }
   if (state.has_value()) {
+    ITEMDB_RETURN_IF_ERROR(CheckTargetName(*state));
     for (const MovedTable& table : state->tables) names.push_back(table.name);
     if (state->step >= MoveStep::kSwitched)
       return absl::FailedPreconditionError(
@@ -452,19 +498,23 @@ absl::Status Move::Abort() {
     Say("writes of table " + name + " are allowed again");
   }
   if (!state.has_value()) return absl::OkStatus();
-  return journal_.Forget(*state);
+  return journal_.Forget(*state, /*target_may_be_away=*/true);
 }
 
 absl::Status Move::GoBack() {
   if (step() < MoveStep::kSwitched)
     return absl::FailedPreconditionError(
         "writers were not sent to the target: give the move up with --abort");
+  ITEMDB_ASSIGN_OR_RETURN(const bool are_back, WritersAreSentBack());
+  // What the target has is old from then on.
+  if (are_back) return FinishGoingBack();
   // Before the fence of the source is lifted: without it the move would seem not to be switched.
   ITEMDB_RETURN_IF_ERROR(
       journal_.Change(/*now=*/true, [](MoveState& state) { state.step = MoveStep::kGoingBack; }));
   if (target_.is_itemd())
     ITEMDB_RETURN_IF_ERROR(SetFences(target_, {.endpoint = source_.endpoint(), .moved = false}).status());
-  // Writers that the source sent away wait at the target, so nobody writes to the source but this.
+  // Writers that the source sent away wait at the target. Nobody else may write to the source: what is
+  // written there is replaced by what the target has.
   ITEMDB_RETURN_IF_ERROR(SetFences(source_, {}).status());
   Comparison comparison;
   for (int pass = 0; pass < kMostRounds; ++pass) {
@@ -486,9 +536,23 @@ absl::Status Move::GoBack() {
   }
   if (!comparison.differences.empty())
     return absl::FailedPreconditionError("the target is still written to: stop its writers, then go on");
+  return FinishGoingBack();
+}
+
+absl::StatusOr<bool> Move::WritersAreSentBack() const {
+  if (step() != MoveStep::kGoingBack || !target_.is_itemd()) return false;
+  for (const MovedTable& moved : journal_.state().tables) {
+    ITEMDB_ASSIGN_OR_RETURN(const auto table, target_.FindTable(moved.name));
+    if (table.has_value() && table->write_fence.has_value() && table->write_fence->moved) return true;
+  }
+  return false;
+}
+
+absl::Status Move::FinishGoingBack() {
+  // From the first table on writers are at the source.
   if (target_.is_itemd())
     ITEMDB_RETURN_IF_ERROR(SetFences(target_, {.endpoint = source_.endpoint(), .moved = true}).status());
-  return journal_.Forget(journal_.state());
+  return journal_.Forget(journal_.state(), /*target_may_be_away=*/false);
 }
 
 MoveReport Move::report() const {

@@ -37,6 +37,8 @@ struct MoveOptions {
   // Empty: all tables.
   std::vector<std::string> table_names = {};
   bool overwrite = false;
+  // The tables of a finished move are to be brought back.
+  bool back = false;
   // The most pages and parts under way at a time.
   int workers = 16;
   // 0: no bound.
@@ -83,6 +85,8 @@ class Move {
   // Compares everything and leaves few keys to be compared by Switch. Writers that an earlier run has stopped
   // go on meanwhile.
   absl::Status Verify();
+  // The last part of Verify, once more: keys go on changing while a person is asked.
+  absl::Status CompareUntilFew();
   // For a source without change log: compares everything and writes what differs, until a comparison finds
   // nothing, or `passes` times. True: nothing differs.
   absl::StatusOr<bool> CompareUntilEqual(int passes);
@@ -95,7 +99,7 @@ class Move {
   // Lifts the fence and forgets the move. FAILED_PRECONDITION: writers were sent to the target.
   absl::Status Abort();
   // After the switch: brings the tables back. The target refuses writes if it is itemd; else its writers must
-  // have been stopped.
+  // have been stopped. Nobody may write to the source meanwhile: its tables become those of the target.
   absl::Status GoBack();
 
   const Follower* follower_or_null() const { return follower_.get(); }
@@ -106,6 +110,12 @@ class Move {
   absl::Status BeginMove(const std::string& source_id);
   absl::Status CheckTables(const MoveState& state);
   absl::Status ReadDefinitions();
+  absl::Status CheckTargetName(const MoveState& state) const;
+  absl::StatusOr<bool> SendsWritersAway(const MoveState& state) const;
+  absl::StatusOr<std::vector<std::string>> UnfencedTables() const;
+  // The end of GoBack has begun: writers of at least one table were sent to the source.
+  absl::StatusOr<bool> WritersAreSentBack() const;
+  absl::Status FinishGoingBack();
   // The step, corrected by the fences of the source.
   absl::StatusOr<MoveStep> StepByFences(const MoveState& state) const;
   // Sets or lifts the fence of all tables; returns the last change.
@@ -121,7 +131,7 @@ class Move {
     if (options_.say) options_.say(line);
   }
 
-  const MoveOptions options_;
+  MoveOptions options_;
   const Side source_;
   const Side target_;
   // The same with less patience, for calls while writers wait.

@@ -154,10 +154,12 @@ absl::Status MoveJournal::WriteFile(const MoveState& state) const {
   return SyncFolderOf(path_);
 }
 
-absl::Status MoveJournal::Forget(const MoveState& state) {
+absl::Status MoveJournal::Forget(const MoveState& state, bool target_may_be_away) {
   const DeleteItemRequest remove{.table_name = kMovesTable, .key = KeyOfMove(state.source)};
-  const absl::Status removed = target_.client().DeleteItem(remove, target_.call()).status();
-  if (!removed.ok() && !absl::IsNotFound(removed) && !MayPass(removed)) return removed;
+  const auto remove_item = [&] { return target_.client().DeleteItem(remove, target_.call()).status(); };
+  const absl::Status removed = target_may_be_away ? remove_item() : target_.Try(remove_item);
+  if (!removed.ok() && !absl::IsNotFound(removed) && !(target_may_be_away && MayPass(removed)))
+    return removed;
   if (std::remove(path_.c_str()) != 0 && errno != ENOENT) return FileError("delete", path_);
   return absl::OkStatus();
 }

@@ -43,8 +43,8 @@ class MoveJournal {
   absl::Status Change(bool now, absl::FunctionRef<void(MoveState&)> change);
   // From now on the target is not waited for as long as usual, because writers wait.
   void Hurry() { hurries_ = true; }
-  // Deletes item and file of the move. If the target is away, only the file.
-  absl::Status Forget(const MoveState& state);
+  // Deletes item and file of the move. If the target is away and may be, only the file.
+  absl::Status Forget(const MoveState& state, bool target_may_be_away);
 
  private:
   absl::Status Store(const MoveState& state);

@@ -245,7 +245,8 @@ class FullMemtablesTest : public FailingDiskTest {
  protected:
   void ExpectSurvives(const InjectedFault& fault) {
     DatabaseOptions options = Options();
-    options.memtable_bytes = 8 << 20;  // Each memtable may take a quarter.
+    options.memtable_bytes = 8 << 20;   // Each memtable may take a quarter.
+    options.spare_log_after_bytes = 0;  // A spare becomes a log without a file being created.
     std::unique_ptr<Database> database = Open(options);
     ASSERT_NE(database, nullptr);
     v1::CreateTableRequest table = TableRequest("Plain");

@@ -142,7 +142,7 @@ std::vector<ErrorRow> TableErrors() {
              values +
                  "at least one of BillingMode, ProvisionedThroughput, index throughputs, an index to create "
                  "or delete, DeletionProtectionEnabled, StreamEnabled, StreamViewType, TableClass, "
-                 "SSESpecification, OnDemandThroughput and WarmThroughput must be given")},
+                 "SSESpecification, OnDemandThroughput, WarmThroughput and WriteFence must be given")},
       {"SEM-095", UpdatingTable([](auto* r) { r->add_global_secondary_index_deletions("Other"); }),
        Apart("Requested resource not found: Index Other for table Things",
              "Requested resource not found: Table: Things has no global secondary index Other"),

@@ -270,6 +270,66 @@ TEST_F(MoveTest, GoesOnWithoutItsFile) {
   EXPECT_EQ(ItemsOf(ClientOf(*target_)), ItemsOf(ClientOf(*source_)));
 }
 
+TEST_F(MoveTest, AfterOneMoveAnotherTakesTheTablesThatAreLeft) {
+  MakeTable(ClientOf(*source_), 100);
+  ASSERT_EQ(GraduateReport({"--tables", kMovedTable, "--yes"})["items_copied"], 100);
+  Client source = ClientOf(*source_);
+  ASSERT_TRUE(source
+                  .CreateTable({.table_name = "Later",
+                                .attribute_definitions = {{"id", ScalarAttributeType::kString}},
+                                .key_schema = {{"id", KeyType::kHash}}})
+                  .ok());
+  ASSERT_TRUE(source.PutItem({.table_name = "Later", .item = {{"id", "x"}}}).ok());
+  const Json report = GraduateReport({"--yes"});
+  EXPECT_EQ(report["items_copied"], 1) << report;
+  EXPECT_EQ(ItemsOf(ClientOf(*target_), "Later").size(), 1u);
+  EXPECT_EQ(ItemsOf(ClientOf(*target_)).size(), 100u);
+}
+
+// The fences of the source have the target's name, by which a move finds out how far it is.
+TEST_F(MoveTest, ATargetKeepsItsName) {
+  MakeTable(ClientOf(*source_), 10);
+  EXPECT_EQ(Graduate().exit_code, 2);
+  const std::string socket = target_->endpoint().substr(std::string("unix:").size());
+  const std::string other = "unix:" + std::filesystem::path(socket).parent_path().string() + "/./" +
+                            std::filesystem::path(socket).filename().string();
+  for (const char* option : {"--yes", "--abort"}) {
+    const CommandResult result =
+        RunProgram(testing::ProgramPath("itemctl"),
+                   {"--endpoint", source_->endpoint(), "graduate", other, "--state", state_file(), option});
+    EXPECT_EQ(result.exit_code, 1) << result.err;
+    EXPECT_THAT(result.err, HasSubstr("begun with the target's name " + target_->endpoint()));
+  }
+  EXPECT_EQ(GraduateReport({"--yes"})["step"], "DONE");
+}
+
+// A mover that is killed after writers were sent back to the source must not replace what they write there.
+TEST_F(MoveTest, GoingBackEndsOnceWritersAreBack) {
+  MakeTable(ClientOf(*source_), 10);
+  ASSERT_EQ(GraduateReport({"--yes"})["step"], "DONE");
+  // What a mover has done that is killed before it forgets the move.
+  Client source = ClientOf(*source_), target = ClientOf(*target_);
+  std::ifstream before(state_file());
+  std::string state{std::istreambuf_iterator<char>(before), {}};
+  before.close();
+  const size_t step = state.find("\"DONE\"");
+  ASSERT_NE(step, std::string::npos) << state;
+  state.replace(step, 6, "\"GOING_BACK\"");
+  std::ofstream(state_file()) << state;
+  ASSERT_TRUE(target
+                  .UpdateTable({.table_name = kMovedTable,
+                                .write_fence = WriteFence{.endpoint = source_->endpoint(), .moved = true}})
+                  .ok());
+  ASSERT_TRUE(source.UpdateTable({.table_name = kMovedTable, .write_fence = WriteFence{}}).ok());
+  Item written = ItemsOf(source).begin()->second;
+  written.Set("written", "after");
+  ASSERT_TRUE(source.PutItem({.table_name = kMovedTable, .item = written}).ok());
+  const std::map<std::string, Item> items = ItemsOf(source);
+  EXPECT_EQ(Graduate({"--back", "--yes"}).exit_code, 0);
+  EXPECT_EQ(ItemsOf(source), items);
+  EXPECT_FALSE(std::filesystem::exists(state_file()));
+}
+
 // Whatever was not read of the change log before it was trimmed is found by comparison.
 TEST_F(MoveTest, AChangeLogThatWasTrimmedIsReplacedByAComparison) {
   MakeTable(ClientOf(*source_), 6'000);

@@ -4,7 +4,6 @@
 
 #include <strings.h>
 #include <algorithm>
-#include <cstring>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -56,7 +55,7 @@ struct CurlTransfer {
   static size_t Read(char* out, size_t size, size_t count, void* self_pointer) {
     auto* self = static_cast<CurlTransfer*>(self_pointer);
     const size_t bytes = std::min(size * count, self->request.body.size() - self->sent);
-    std::memcpy(out, self->request.body.data() + self->sent, bytes);
+    self->request.body.copy(out, bytes, self->sent);
     self->sent += bytes;
     return bytes;
   }

@@ -1,6 +1,7 @@
 // Operations on tables. gRPC answers CreateTable when the table is usable, DeleteTable when it is gone, and
 // all of them with the table's tags. Here that takes more requests than one.
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -36,7 +37,7 @@ absl::Status ReadTableDescription(const object& given, v1::TableDescription* tab
   ITEMDB_RETURN_IF_ERROR(ReadJsonMessage(given, table));
   double seconds = 0;
   if (given.at_key("CreationDateTime").get(seconds) == simdjson::SUCCESS)
-    table->set_creation_time_ms(static_cast<int64_t>(seconds * 1'000 + 0.5));
+    table->set_creation_time_ms(std::llround(seconds * 1'000));
   // A table that was never on demand has no summary.
   table->set_billing_mode(v1::BILLING_MODE_PROVISIONED);
   object part;

@@ -57,9 +57,9 @@ void RegionalHandler::Answer(const http::HttpOperation& operation, std::string b
     } else {
       waiting_.push_back(
           {name, operation, std::move(body), std::move(caller), std::move(cancellation), std::move(done)});
+      return opener_.Wake();
     }
   }
-  if (handler == nullptr) return opener_.Wake();
   handler->Answer(operation, std::move(body), std::move(caller), std::move(cancellation), std::move(done));
 }
 

@@ -64,8 +64,9 @@ class SpareLogFileSystem::Log : public rocksdb::FSWritableFileOwnerWrapper {
   uint64_t bytes_ = 0;
 };
 
-SpareLogFileSystem::SpareLogFileSystem(std::shared_ptr<rocksdb::FileSystem> base, SpareLogOptions options)
-    : FileSystemWrapper(std::move(base)),
+SpareLogFileSystem::SpareLogFileSystem(const std::shared_ptr<rocksdb::FileSystem>& base,
+                                       SpareLogOptions options)
+    : FileSystemWrapper(base),
       options_(std::move(options)),
       spare_path_(options_.directory + "/" + kSpareLogFileName),
       spare_bytes_(kFirstSpareLength * options_.after_bytes) {

@@ -44,7 +44,7 @@ struct SpareLogOptions {
 class SpareLogFileSystem : public rocksdb::FileSystemWrapper {
  public:
   // Deletes a spare that is there.
-  SpareLogFileSystem(std::shared_ptr<rocksdb::FileSystem> base, SpareLogOptions options);
+  SpareLogFileSystem(const std::shared_ptr<rocksdb::FileSystem>& base, SpareLogOptions options);
   // After all its files are closed.
   ~SpareLogFileSystem() override;
 

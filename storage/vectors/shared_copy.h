@@ -30,13 +30,13 @@ using VectorCheck = absl::FunctionRef<absl::Status()>;
 
 // One thread at a time changes a copy: VectorCopies says which.
 struct SharedCopy {
-  SharedCopy(const Table& table, const Index& index, std::shared_ptr<Store> in, size_t min_graph)
+  SharedCopy(const Table& table, const Index& index, const std::shared_ptr<Store>& in, size_t min_graph)
       : vectors(index.vector->distance, index.vector->dimensions, index.vector->filters.size(), min_graph),
         storage_id(index.storage_id),
         distance(index.vector->distance),
         dimensions(index.vector->dimensions),
         owner_name("index " + index.name + " of table " + table.name),
-        store(std::move(in)) {}
+        store(in) {}
   SharedCopy(const SharedCopy&) = delete;
   SharedCopy& operator=(const SharedCopy&) = delete;
 

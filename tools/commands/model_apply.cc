@@ -17,7 +17,7 @@ namespace itemdb::tools {
 namespace {
 
 // The steps for one table.
-struct TablePlan {
+struct TableSteps {
   const LiveTable* table;
   bool deletes = false;
   bool creates = false;
@@ -43,13 +43,13 @@ std::string TextOf(const TableDifference& difference) {
 }
 
 // FAILED_PRECONDITION: a table has another key schema, or a table to replace is protected from deletion.
-absl::StatusOr<std::vector<TablePlan>> Plan(const std::vector<LiveTable>& tables,
-                                            const ModelApplyOptions& options) {
-  std::vector<TablePlan> plans;
+absl::StatusOr<std::vector<TableSteps>> Plan(const std::vector<LiveTable>& tables,
+                                             const ModelApplyOptions& options) {
+  std::vector<TableSteps> plans;
   std::vector<std::string> other_keys;
   std::vector<std::string> undeletable;
   for (const LiveTable& table : tables) {
-    TablePlan plan{.table = &table};
+    TableSteps plan{.table = &table};
     plan.deletes = table.live.has_value() && options.replace;
     plan.creates = !table.live.has_value() || plan.deletes;
     plan.puts_items = !options.only_tables && (plan.creates || options.items);
@@ -82,9 +82,9 @@ absl::StatusOr<std::vector<TablePlan>> Plan(const std::vector<LiveTable>& tables
 }
 
 // "delete Order with 12 items, music with 2 items, and create them again"; empty if nothing is deleted.
-std::string DeletionText(const std::vector<TablePlan>& plans) {
+std::string DeletionText(const std::vector<TableSteps>& plans) {
   std::vector<std::string> tables;
-  for (const TablePlan& plan : plans) {
+  for (const TableSteps& plan : plans) {
     if (!plan.deletes) continue;
     tables.push_back(absl::StrFormat("%s with %d items", plan.table_name(), plan.table->live->item_count));
   }
@@ -137,7 +137,7 @@ absl::Status Reworded(const absl::Status& status, Reword reword) {
 }
 
 absl::Status Execute(Context& context, const Client& client, const ModelFolder& folder,
-                     const TablePlan& plan) {
+                     const TableSteps& plan) {
   if (plan.deletes) {
     ITEMDB_ASSIGN_OR_RETURN(TableResult deleted, client.DeleteTable(plan.table_name(), context.Call()));
   }
@@ -174,8 +174,8 @@ absl::Status Execute(Context& context, const Client& client, const ModelFolder& 
 }
 
 // An existing table with fewer items than the folder may come from an interrupted run.
-void HintAtMissingItems(Context& context, const std::vector<TablePlan>& plans) {
-  for (const TablePlan& plan : plans) {
+void HintAtMissingItems(Context& context, const std::vector<TableSteps>& plans) {
+  for (const TableSteps& plan : plans) {
     const auto in_folder = static_cast<int64_t>(plan.table->model->items.size());
     if (plan.creates || plan.puts_items || plan.table->live->item_count >= in_folder) continue;
     context.err() << absl::StrFormat("hint: the table %s has %d items, its file has %d; --items puts them\n",
@@ -183,10 +183,10 @@ void HintAtMissingItems(Context& context, const std::vector<TablePlan>& plans) {
   }
 }
 
-void Print(Context& context, const std::vector<TablePlan>& plans) {
+void Print(Context& context, const std::vector<TableSteps>& plans) {
   TextTable text({"table", "what was done", "indexes added", NumberColumn("items put"), "still differs"});
   JsonValue all = JsonValue::Array();
-  for (const TablePlan& plan : plans) {
+  for (const TableSteps& plan : plans) {
     std::vector<std::string> indexes;
     for (const GlobalSecondaryIndex& index : plan.indexes) indexes.push_back(index.index_name);
     std::vector<std::string> left;
@@ -205,9 +205,9 @@ void Print(Context& context, const std::vector<TablePlan>& plans) {
 }
 
 // FAILED_PRECONDITION: differences are left.
-absl::Status Outcome(const std::vector<TablePlan>& plans) {
+absl::Status Outcome(const std::vector<TableSteps>& plans) {
   size_t left = 0;
-  for (const TablePlan& plan : plans) left += plan.left.size();
+  for (const TableSteps& plan : plans) left += plan.left.size();
   if (left == 0) return absl::OkStatus();
   return absl::FailedPreconditionError(
       absl::StrFormat("%d differences remain: remove them with table update, index drop or ttl, or with "
@@ -224,7 +224,7 @@ absl::Status RunModelApply(Context& context, const ModelApplyOptions& options) {
   ITEMDB_ASSIGN_OR_RETURN(ModelFolder folder, ReadModelFolder(context, options.directory));
   ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
   ITEMDB_ASSIGN_OR_RETURN(std::vector<LiveTable> tables, LiveTablesOf(context, client, folder));
-  ITEMDB_ASSIGN_OR_RETURN(std::vector<TablePlan> plans, Plan(tables, options));
+  ITEMDB_ASSIGN_OR_RETURN(std::vector<TableSteps> plans, Plan(tables, options));
   if (!options.only_tables) HintAtMissingItems(context, plans);
   if (options.confirm.dry_run) {
     context.err() << "dry run: this is what would be done\n";
@@ -234,7 +234,7 @@ absl::Status RunModelApply(Context& context, const ModelApplyOptions& options) {
   if (const std::string deletion = DeletionText(plans); !deletion.empty()) {
     ITEMDB_RETURN_IF_ERROR(Confirm(context, options.confirm, deletion, Unattended::kRefuse).status());
   }
-  for (const TablePlan& plan : plans) {
+  for (const TableSteps& plan : plans) {
     absl::Status done = Execute(context, client, folder, plan);
     if (done.ok()) continue;
     return Reworded(

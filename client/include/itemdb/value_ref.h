@@ -48,7 +48,10 @@ class ValueRef {
   // Puts a value here. Maps and lists on the way are made, also in the place of values of other types. An
   // index beyond the end of a list appends, as in an update expression of DynamoDB.
   inline ValueRef& operator=(Value value);
-  ValueRef& operator=(const ValueRef& other) { return *this = Value(other.get()); }
+  ValueRef& operator=(const ValueRef& other) {
+    if (this != &other) *this = Value(other.get());
+    return *this;
+  }
   ValueRef(const ValueRef&) = default;
   ~ValueRef() = default;
 

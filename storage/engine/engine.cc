@@ -48,11 +48,8 @@ std::shared_ptr<TimeOfDay> MakeTimeOfDay(const DatabaseOptions& options) {
 
 std::unique_ptr<rocksdb::Env> MakeSpareLogEnv(const DatabaseOptions& options,
                                               const Environment& environment) {
-  if (!options.durable || !options.encryption_keys.empty() || options.spare_log_after_bytes == 0) {
-    // A process that was killed before its options were changed may have left one.
-    (void)environment.plain()->DeleteFile(options.data_directory + "/" + kSpareLogFileName);
+  if (!options.durable || !options.encryption_keys.empty() || options.spare_log_after_bytes == 0)
     return nullptr;
-  }
   SpareLogOptions spare;
   spare.directory = options.data_directory;
   spare.after_bytes = options.spare_log_after_bytes;
@@ -116,7 +113,9 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(DatabaseOptions options) {
   ITEMDB_RETURN_IF_ERROR(engine->OpenArchive());
   ITEMDB_ASSIGN_OR_RETURN(Recovered recovered, OpenDirectory(opts.data_directory, engine->MakeStoreOptions(),
                                                              opts.recover_last_good));
-  // The keys of this opening. Not before: a directory that is refused is unchanged.
+  // Not before: a directory that is refused is unchanged. A killed process may have left a spare.
+  (void)engine->environment_->plain()->DeleteFile(opts.data_directory + "/" + kSpareLogFileName);
+  // The keys of this opening.
   ITEMDB_RETURN_IF_ERROR(engine->environment_->Mark(opts.data_directory));
   engine->needs_rebuild_ = recovered.needs_rebuild;
   engine->database_id_ = recovered.watermark.database_id;

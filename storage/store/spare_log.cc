@@ -69,9 +69,7 @@ SpareLogFileSystem::SpareLogFileSystem(const std::shared_ptr<rocksdb::FileSystem
     : FileSystemWrapper(base),
       options_(std::move(options)),
       spare_path_(options_.directory + "/" + kSpareLogFileName),
-      spare_bytes_(kFirstSpareLength * options_.after_bytes) {
-  (void)target_->DeleteFile(spare_path_, IOOptions(), nullptr);
-}
+      spare_bytes_(kFirstSpareLength * options_.after_bytes) {}
 
 SpareLogFileSystem::~SpareLogFileSystem() {
   std::thread thread;
@@ -82,7 +80,8 @@ SpareLogFileSystem::~SpareLogFileSystem() {
   }
   changed_.NotifyAll();
   if (thread.joinable()) thread.join();
-  (void)target_->DeleteFile(spare_path_, IOOptions(), nullptr);
+  MutexLock lock(mutex_);
+  if (spare_ == Spare::kReady) (void)target_->DeleteFile(spare_path_, IOOptions(), nullptr);
 }
 
 uint64_t SpareLogFileSystem::reused() const {

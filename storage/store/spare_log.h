@@ -11,7 +11,7 @@
 //
 // A spare is made only for logs that fill up: when one has grown to `after_bytes`. It is about as long as the
 // log before, at most 16 times `after_bytes`; what a log needs beyond its spare is written as without one. It
-// is deleted when the file system is destroyed, or made again when a killed process left it.
+// is deleted when the file system is destroyed; one that a killed process left, by the next opening.
 //
 // Not for files that are encrypted below: the zeros would be encrypted with the keystream of the records.
 #pragma once
@@ -43,7 +43,7 @@ struct SpareLogOptions {
 // Thread-safe. Files that are no write-ahead logs are passed through.
 class SpareLogFileSystem : public rocksdb::FileSystemWrapper {
  public:
-  // Deletes a spare that is there.
+  // Changes no file. A spare that another process left is never used.
   SpareLogFileSystem(const std::shared_ptr<rocksdb::FileSystem>& base, SpareLogOptions options);
   // After all its files are closed.
   ~SpareLogFileSystem() override;

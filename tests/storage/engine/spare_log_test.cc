@@ -103,14 +103,20 @@ TEST_F(SpareLog, ALogIsAsLongAsItsRecords) {
   EXPECT_EQ(bytes, 3);
 }
 
-TEST_F(SpareLog, GoesWithTheFileSystemAndIsDeletedWhenItWasLeft) {
+TEST_F(SpareLog, GoesWithTheFileSystemAndIsNotUsedWhenItWasLeft) {
   Close(Begin("1.log", std::string(kAfterBytes, 'a')));
   ASSERT_TRUE(std::filesystem::exists(SparePath()));
   files_.reset();
   EXPECT_FALSE(std::filesystem::exists(SparePath()));
   std::ofstream(SparePath()) << "old records, which must not follow those of a new log";
   Open();
-  EXPECT_FALSE(std::filesystem::exists(SparePath()));
+  auto next = Begin("2.log", "xyz");
+  EXPECT_EQ(files_->reused(), 0);
+  EXPECT_EQ(Contents("2.log"), "xyz");
+  Close(std::move(next));
+  Close(Begin("3.log", std::string(kAfterBytes, 'b')));
+  Close(Begin("4.log", "xyz"));
+  EXPECT_EQ(files_->reused(), 1) << "made anew over the one that was left";
 }
 
 TEST_F(SpareLog, IsNotMadeWithoutSpaceAndTriedAgainForTheNextLog) {
@@ -158,6 +164,25 @@ bool EndsInZeros(const std::string& data_directory) {
     if (end == std::string(kZeros, '\0')) return true;
   }
   return false;
+}
+
+TEST(SpareLogDatabase, DeletesASpareThatWasLeftAndNoFileOfOthers) {
+  TemporaryDirectory directory;
+  DatabaseOptions options = TestDatabase::DefaultOptions(directory.path() + "/data");
+  const std::string spare = options.data_directory + "/" + storage::kSpareLogFileName;
+  std::filesystem::create_directory(options.data_directory);
+  std::ofstream(spare) << "of somebody else";
+  EXPECT_EQ(storage::Database::Open(options).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(std::filesystem::exists(spare)) << "the directory is none of ours";
+  std::filesystem::remove(spare);
+  for (const bool durable : {true, false}) {
+    options.durable = durable;
+    TestDatabase database(options);
+    database.Close();
+    std::ofstream(spare) << "zeros";
+    database.Reopen();
+    EXPECT_FALSE(std::filesystem::exists(spare));
+  }
 }
 
 TEST(SpareLogDatabase, OpensWithLogsThatEndInZeros) {

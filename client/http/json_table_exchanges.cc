@@ -1,7 +1,6 @@
 // Operations on tables. gRPC answers CreateTable when the table is usable, DeleteTable when it is gone, and
 // all of them with the table's tags. Here that takes more requests than one.
 #include <algorithm>
-#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <utility>

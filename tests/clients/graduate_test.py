@@ -190,6 +190,22 @@ def run_mover(arguments):
     return start([itemctl, *arguments], work, "mover")
 
 
+def wait_for_mover(mover, target):
+    """Its exit code. DynamoDB Local that was killed sometimes does not answer after its next start: then it is killed
+    again, with a thread dump in its log."""
+    try:
+        return mover.wait(PATIENCE_S / 2)
+    except subprocess.TimeoutExpired:
+        if "waiting for the target" not in mover_log():
+            raise
+    print("DynamoDB Local does not answer and is started again:", mover_log())
+    target.process.send_signal(signal.SIGQUIT)
+    time.sleep(1)
+    kill(target.process)
+    target.start()
+    return mover.wait(PATIENCE_S)
+
+
 def mover_log():
     return (work / "mover.log").read_text(encoding="utf-8")
 
@@ -234,7 +250,7 @@ def main():
             time.sleep(chance.uniform(0, 0.5))
             side.start()
     # Without --yes it does not switch.
-    assert mover.wait(PATIENCE_S) == 2, mover_log()
+    assert wait_for_mover(mover, target) == 2, mover_log()
     # A kill of each while changes are followed.
     said = len(mover_log())
     mover = run_mover(graduate(source, target, "--follow"))
@@ -250,7 +266,7 @@ def main():
             kill(side.process)
             side.start()
     mover = run_mover(graduate(source, target, "--yes"))
-    assert mover.wait(PATIENCE_S) == 0, mover_log()
+    assert wait_for_mover(mover, target) == 0, mover_log()
     report = json.loads([line for line in mover_log().splitlines() if line.startswith("{")][-1])
     print("the switch:", report)
     assert report["step"] == "DONE", report

@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <mutex>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -43,6 +45,7 @@ absl::StatusOr<Client> OpenOther(const MoveCommandOptions& options) {
 }
 
 MoveOptions OptionsOf(Context& context, const MoveCommandOptions& options) {
+  const auto mutex = std::make_shared<std::mutex>();
   return {.state_path = options.state_path,
           .table_names = options.table_names,
           .overwrite = options.overwrite,
@@ -52,7 +55,11 @@ MoveOptions OptionsOf(Context& context, const MoveCommandOptions& options) {
           .patience = absl::Seconds(options.patience_seconds),
           .switch_patience = absl::Seconds(options.switch_patience_seconds),
           .cancel = context.session().cancel(),
-          .say = [&context](const std::string& line) { context.err() << line << std::endl; },
+          .say =
+              [&context, mutex](const std::string& line) {
+                std::lock_guard<std::mutex> lock(*mutex);
+                context.err() << line << std::endl;
+              },
           .progress = ProgressStream(context)};
 }
 

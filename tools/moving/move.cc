@@ -37,11 +37,13 @@ std::string NewMoveId() {
 
 Move::Move(Client source, Client target, MoveOptions options)
     : options_(std::move(options)),
-      source_(source, "the source", Patience(options_.patience, options_.cancel)),
-      target_(target, "the target", Patience(options_.patience, options_.cancel)),
-      hurried_source_(source, "the source", Patience(options_.switch_patience, options_.cancel)),
-      hurried_target_(target, "the target", Patience(options_.switch_patience, options_.cancel)),
-      steadfast_source_(source, "the source", Patience(options_.patience, CancelToken())),
+      source_(source, "the source", Patience(options_.patience, options_.cancel), options_.say),
+      target_(target, "the target", Patience(options_.patience, options_.cancel), options_.say),
+      hurried_source_(source, "the source", Patience(options_.switch_patience, options_.cancel),
+                      options_.say),
+      hurried_target_(target, "the target", Patience(options_.switch_patience, options_.cancel),
+                      options_.say),
+      steadfast_source_(source, "the source", Patience(options_.patience, CancelToken()), options_.say),
       journal_(options_.state_path, target_, hurried_target_),
       pace_(options_.workers, options_.max_items_per_second) {}
 

@@ -48,7 +48,7 @@ struct MoveOptions {
   // The same while writers wait: then the switch is given up, and writers go on at the source.
   absl::Duration switch_patience = absl::Seconds(20);
   CancelToken cancel = {};
-  // Gets lines about what is done.
+  // Gets lines about what is done and waited for, also from several threads at a time.
   std::function<void(const std::string&)> say = nullptr;
   ProgressTerminal progress = nullptr;
 };

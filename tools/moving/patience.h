@@ -29,23 +29,27 @@ class Patience {
   const CancelToken& cancel() const { return cancel_; }
 
   // Calls `call`, which returns absl::Status or absl::StatusOr, until it succeeds, fails for good or the
-  // patience is over.
-  template <typename Call>
-  auto Try(Call call) const -> decltype(call()) {
-    const absl::Time end = absl::Now() + longest_;
+  // patience is over. Before each pause `on_wait` gets the error and how long the call has failed.
+  template <typename Call, typename OnWait>
+  auto Try(Call call, OnWait on_wait) const -> decltype(call()) {
+    const absl::Time begin = absl::Now();
     for (absl::Duration pause = absl::Milliseconds(50);; pause = std::min(pause * 2, absl::Seconds(2))) {
       auto result = call();
-      if (result.ok() || !MayPass(StatusOf(result)) || absl::Now() + pause > end || !Pause(pause))
-        return result;
+      if (result.ok() || !MayPass(StatusOf(result))) return result;
+      const absl::Duration waited = absl::Now() - begin;
+      if (waited + pause > longest_) return result;
+      on_wait(StatusOf(result), waited);
+      if (!Pause(pause)) return result;
     }
   }
 
- private:
   static const absl::Status& StatusOf(const absl::Status& status) { return status; }
   template <typename T>
   static const absl::Status& StatusOf(const T& result) {
     return result.status();
   }
+
+ private:
   // False if the wait was cancelled.
   bool Pause(absl::Duration pause) const;
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
 #include "common/status_macros.h"
 #include "itemdb/bulk_writer.h"
 #include "tools/json/item_json.h"
@@ -78,6 +80,18 @@ absl::Status Side::WriteItems(const std::vector<BatchWrite>& writes, Pace& pace)
     pace.End(items, absl::Now() - begin, absl::IsResourceExhausted(status));
     return status;
   });
+}
+
+void Side::SayThatItWaits(const absl::Status& error, absl::Duration waited) const {
+  constexpr absl::Duration kNotWorthALine = absl::Seconds(5);
+  constexpr absl::Duration kBetweenLines = absl::Seconds(10);
+  if (waited < kNotWorthALine || !say_) return;
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (absl::Now() - last_said_ < kBetweenLines) return;
+  last_said_ = absl::Now();
+  say_(absl::StrFormat("waiting for %s %s for %d s, at most for %d s: %s", name_, endpoint(),
+                       absl::ToInt64Seconds(waited), absl::ToInt64Seconds(patience_.longest()),
+                       std::string(error.message())));
 }
 
 absl::Status Side::WriteOnce(const std::vector<BatchWrite>& writes) const {

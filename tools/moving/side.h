@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,9 +23,12 @@ Item KeyOf(const TableDefinition& definition, const Item& item);
 // Thread-safe.
 class Side {
  public:
-  // `name`, in messages: "the source", "the target".
-  Side(Client client, std::string name, Patience patience)
-      : client_(std::move(client)), name_(std::move(name)), patience_(std::move(patience)) {}
+  // `name`, in messages: "the source", "the target". `say` gets lines about waiting, on any thread.
+  Side(Client client, std::string name, Patience patience, std::function<void(const std::string&)> say)
+      : client_(std::move(client)),
+        name_(std::move(name)),
+        patience_(std::move(patience)),
+        say_(std::move(say)) {}
 
   const Client& client() const { return client_; }
   const std::string& name() const { return name_; }
@@ -38,13 +43,11 @@ class Side {
   // Runs `call`, which returns a status or a result, with patience; an error names this side.
   template <typename Call>
   auto Try(Call call) const -> decltype(call()) {
-    auto result = patience_.Try(std::move(call));
+    auto result = patience_.Try(std::move(call), [this](const absl::Status& error, absl::Duration waited) {
+      SayThatItWaits(error, waited);
+    });
     if (result.ok()) return result;
-    if constexpr (std::is_same_v<decltype(result), absl::Status>) {
-      return WithWords(name_ + " " + endpoint(), result);
-    } else {
-      return WithWords(name_ + " " + endpoint(), result.status());
-    }
+    return WithWords(name_ + " " + endpoint(), Patience::StatusOf(result));
   }
 
   // Nothing if there is no such table.
@@ -62,10 +65,16 @@ class Side {
 
  private:
   absl::Status WriteOnce(const std::vector<BatchWrite>& writes) const;
+  // Not at once, and not for each of many calls.
+  void SayThatItWaits(const absl::Status& error, absl::Duration waited) const;
 
   const Client client_;
   const std::string name_;
   const Patience patience_;
+  const std::function<void(const std::string&)> say_;
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  mutable absl::Time last_said_ = absl::InfinitePast();
 };
 
 }  // namespace itemdb::tools

@@ -17,15 +17,28 @@ using namespace itemdb;  // NOLINT: as a user's test would.
 using itemdb::testing::FakeDatabase;
 using itemdb::testing::Fault;
 
-// The least type for coroutines: begins at once, and its end is a future.
+// The least type for coroutines: begins at once, and its end is a future. The future is ready when the frame
+// is gone, and its client with it: the last client of a fake closes the database, which must not happen on
+// the library's thread while the process ends.
 struct Task {
   struct promise_type {
+    struct End {
+      bool await_ready() const noexcept { return false; }
+      void await_suspend(std::coroutine_handle<promise_type> coroutine) const noexcept {
+        std::promise<absl::Status> ended = std::move(coroutine.promise().ended);
+        absl::Status status = std::move(coroutine.promise().status);
+        coroutine.destroy();
+        ended.set_value(std::move(status));
+      }
+      void await_resume() const noexcept {}
+    };
     std::promise<absl::Status> ended;
+    absl::Status status;
 
     Task get_return_object() { return {ended.get_future()}; }
     std::suspend_never initial_suspend() noexcept { return {}; }
-    std::suspend_never final_suspend() noexcept { return {}; }
-    void return_value(absl::Status status) { ended.set_value(std::move(status)); }
+    End final_suspend() noexcept { return {}; }
+    void return_value(absl::Status result) { status = std::move(result); }
     void unhandled_exception() { std::terminate(); }
   };
   std::future<absl::Status> ended;

@@ -53,7 +53,13 @@ class PageReader {
       return Walk(it, tier, max_items);
     }
     KeyspaceIterator it(*page_.view->store(), page_.keyspace(), options, page_.range);
-    page_.forward ? it.SeekToFirst() : it.SeekToLast();
+    if (!page_.forward) {
+      it.SeekToLast();
+    } else if (page_.is_first && scanned_ == 0) {
+      it.SeekBehindEmptyHead();
+    } else {
+      it.SeekToFirst();
+    }
     return Walk(it, tier, max_items);
   }
 

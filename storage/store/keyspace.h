@@ -62,6 +62,10 @@ class KeyspaceIterator {
   KeyspaceIterator& operator=(const KeyspaceIterator&) = delete;
 
   void SeekToFirst();
+  // As SeekToFirst, without the tombstones at the beginning of the range if it is known that there are no
+  // records between them (empty_heads.h), and keeps what it finds. Needs a snapshot in the options. Not for a
+  // reader that checks what is stored.
+  void SeekBehindEmptyHead();
   void SeekToLast() { iterator_->SeekToLast(); }
   // Moves to the first record whose key is not less than `key`.
   void Seek(std::string_view key) { iterator_->Seek(keyspace_.StoredKey(key)); }
@@ -84,6 +88,8 @@ class KeyspaceIterator {
   const rocksdb::Slice lower_;
   const rocksdb::Slice upper_;
   rocksdb::ReadOptions options_;
+  // Before `iterator_`, whose files are those of this step or later ones.
+  uint64_t ingestion_steps_ = 0;
   std::unique_ptr<rocksdb::Iterator> iterator_;
 };
 

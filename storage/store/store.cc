@@ -476,7 +476,9 @@ absl::Status Store::Ingest(rocksdb::ColumnFamilyHandle* family, const std::vecto
   options.allow_blocking_flush = false;
   // The checksums were computed while the files were written, so the files need not be read to verify them.
   options.verify_file_checksum = false;
+  empty_heads_->BeginIngestion();
   rocksdb::Status status = db_->IngestExternalFiles({ingested});
+  empty_heads_->EndIngestion();
   ++ingestion_steps_;
   if (!status.ok()) return FromRocksDB("cannot add files to column family " + family->GetName(), status);
   if (family == items()) ++item_ingestions_;
@@ -510,7 +512,9 @@ std::unique_ptr<rocksdb::Iterator> Store::NewIterator(rocksdb::ReadOptions optio
 
 rocksdb::Status Store::Write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch* batch) {
   MutexLock lock(writing_);
+  empty_heads_->BeginWrite(*batch);
   const rocksdb::Status status = db_->Write(options, batch);
+  empty_heads_->EndWrite();
   if (status.ok()) SwitchFullMemtables(*batch);
   return status;
 }

@@ -23,6 +23,7 @@
 #include "storage/base/status.h"
 #include "storage/store/damage_register.h"
 #include "storage/store/dropped_filter.h"
+#include "storage/store/empty_heads.h"
 #include "storage/store/manifest_mark.h"
 
 namespace spdlog {
@@ -169,8 +170,8 @@ class Store {
   // reported.
   StoreFigures MeasureFigures(uint64_t current_snapshot) const;
 
-  // As DB::Write. After the write the memtables that are full are switched, so that RocksDB never switches
-  // several of them itself. Thread-safe: one write at a time.
+  // As DB::Write, and keeps empty_heads() exact. After the write the memtables that are full are switched, so
+  // that RocksDB never switches several of them itself. Thread-safe: one write at a time.
   //
   // When a write begins and several memtables are full, RocksDB 7.8 switches one after another. If the new
   // log cannot be created, or the MANIFEST not be written, it keeps its references to the other families for
@@ -228,6 +229,9 @@ class Store {
   // True after a flush or compaction failed so that RocksDB refuses writes until the store is opened again.
   bool HasFailed() const { return *has_failed_; }
 
+  // The ranges whose beginning is known to be empty.
+  EmptyHeads& empty_heads() const { return *empty_heads_; }
+
   // The compaction filters of all families with keyspaces, and of item collections.
   DroppedFilter& dropped_records() const { return *dropped_records_; }
   DroppedFilter& dropped_collections() const { return *dropped_collections_; }
@@ -281,6 +285,7 @@ class Store {
   mutable Mutex writing_;
   // What writes may add until a memtable can be full.
   uint64_t bytes_until_full_ ABSL_GUARDED_BY(writing_) = 0;
+  const std::unique_ptr<EmptyHeads> empty_heads_ = std::make_unique<EmptyHeads>();
   const std::shared_ptr<DroppedFilter> dropped_records_ = std::make_shared<DroppedFilter>(OwnerOfRecord);
   const std::shared_ptr<DroppedFilter> dropped_collections_ =
       std::make_shared<DroppedFilter>(OwnerOfCollection);

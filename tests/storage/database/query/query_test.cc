@@ -3,6 +3,8 @@
 #include <future>
 #include <thread>
 
+#include "rocksdb/perf_context.h"
+#include "rocksdb/perf_level.h"
 #include "tests/storage/database/requests.h"
 
 namespace itemdb::testing {
@@ -343,6 +345,32 @@ TEST_F(Query, PastManyDeletedItemsIsAnsweredByAnIoThread) {
   EXPECT_EQ(answered_by("short", true), std::this_thread::get_id());
   EXPECT_NE(answered_by("queue", true), std::this_thread::get_id());
   EXPECT_NE(answered_by("queue", false), std::this_thread::get_id());
+}
+
+// storage/store/empty_heads.h
+TEST_F(Query, OfAQueuesHeadDoesNotStepOverAllDeletedItems) {
+  constexpr int kRounds = 1'500;
+  auto head = [&](bool forward = true) {
+    wire::PageRequest request = Collection("queue");
+    request.set_limit(1);
+    request.set_scan_index_forward(forward);
+    return ShowItems(*database_.Query(request));
+  };
+  rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableCount);
+  const uint64_t& stepped_over = rocksdb::get_perf_context()->internal_delete_skipped_count;
+  const uint64_t before = stepped_over;
+  for (int i = 0; i < kRounds; ++i) {
+    Put("queue", Padded(i));
+    if (i < 3) continue;
+    ASSERT_THAT(head(), ElementsAre("pk=queue sk=" + Padded(i - 3)));
+    ASSERT_TRUE(database_.Delete("Things", {{"pk", S("queue")}, {"sk", S(Padded(i - 3))}}).ok());
+  }
+  EXPECT_LT(stepped_over - before, 300u * kRounds);
+  rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);
+  Put("queue", "#");
+  EXPECT_THAT(head(), ElementsAre("pk=queue sk=#"));
+  EXPECT_THAT(head(/*forward=*/false), ElementsAre("pk=queue sk=" + Padded(kRounds - 1)));
+  EXPECT_THAT(ShowItems(*database_.Query(Collection("queue"))), SizeIs(4));
 }
 
 }  // namespace

@@ -144,6 +144,7 @@ class BulkWriter::State {
 
   absl::Status SendPending() {
     pending_.set_client_request_token(NewRequestToken());
+    pending_.set_fence_pass(options_.fence_pass);
     under_way_.push_back({.position = given_ - pending_writes_,
                           .writes = static_cast<uint64_t>(pending_writes_),
                           .body = pending_.SerializeAsString()});

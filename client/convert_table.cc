@@ -329,6 +329,7 @@ v1::UpdateTableRequest ToProto(const UpdateTableRequest& request) {
   if (request.write_fence.has_value()) {
     message.mutable_write_fence()->set_endpoint(request.write_fence->endpoint);
     message.mutable_write_fence()->set_moved(request.write_fence->moved);
+    message.mutable_write_fence()->set_pass_sha256(request.write_fence->pass_sha256);
   }
   SettingsToProto(request, &message);
   return message;
@@ -408,8 +409,9 @@ TableDescription FromProto(const v1::TableDescription& message) {
   table.table_size_bytes = message.table_size_bytes();
   table.latest_stream_label = message.latest_stream_label();
   if (message.has_write_fence()) {
-    table.write_fence =
-        WriteFence{.endpoint = message.write_fence().endpoint(), .moved = message.write_fence().moved()};
+    table.write_fence = WriteFence{.endpoint = message.write_fence().endpoint(),
+                                   .moved = message.write_fence().moved(),
+                                   .pass_sha256 = message.write_fence().pass_sha256()};
   }
   if (message.has_restore_summary()) {
     const v1::RestoreSummary& summary = message.restore_summary();

@@ -153,6 +153,7 @@ class BulkStream : public MessageStream {
     v1::BulkWriteChunk chunk;
     if (!chunk.ParseFromString(chunks_.front())) return InvalidRequest("a chunk does not decode");
     chunks_.pop_front();
+    if (!chunk.fence_pass().empty()) return NotInProtocol("a pass of a fence (fence_pass)");
     v1::BulkWriteReply reply;
     reply.set_chunk_number(chunk.chunk_number());
     std::deque<ChunkWrite> left;

@@ -172,12 +172,17 @@ bool HasTagCharacters(std::string_view text) {
   return true;
 }
 
+// Of a SHA-256 as text.
+constexpr size_t kPassDigits = 64;
+
 // Sets or lifts the fence of the table's items.
 absl::Status UpdateWriteFence(const v1::WriteFence& fence, v1::TableDescription* definition) {
   if (fence.endpoint().empty()) {
-    if (fence.moved()) {
-      return Invalid("SEM-095", "WriteFence of table " + definition->table_name() +
-                                    " says that the table has moved; it must name the endpoint");
+    if (fence.moved() || !fence.pass_sha256().empty()) {
+      return Invalid("SEM-095",
+                     "WriteFence of table " + definition->table_name() +
+                         (fence.moved() ? " says that the table has moved" : " has a pass_sha256") +
+                         "; it must name the endpoint");
     }
     definition->clear_write_fence();
     return absl::OkStatus();
@@ -186,6 +191,12 @@ absl::Status UpdateWriteFence(const v1::WriteFence& fence, v1::TableDescription*
     return Invalid("SEM-095", "the endpoint of WriteFence must be UTF-8 of at most " +
                                   std::to_string(kMaxFenceEndpointBytes) + " bytes; it has " +
                                   std::to_string(fence.endpoint().size()));
+  }
+  const std::string& pass = fence.pass_sha256();
+  if (!pass.empty() &&
+      (pass.size() != kPassDigits || pass.find_first_not_of("0123456789abcdef") != std::string::npos)) {
+    return Invalid("SEM-095", "pass_sha256 of WriteFence must be " + std::to_string(kPassDigits) +
+                                  " hexadecimal digits in lower case, the SHA-256 of a secret, or empty");
   }
   *definition->mutable_write_fence() = fence;
   return absl::OkStatus();

@@ -116,9 +116,10 @@ bool Table::IsKeyAttribute(std::string_view attribute) const {
   return partition[0].name == attribute || (!sort.empty() && sort[0].name == attribute);
 }
 
-absl::Status CheckNotFenced(const Table& table) {
+absl::Status CheckNotFenced(const Table& table, std::string_view pass_sha256) {
   if (!table.definition.has_write_fence()) return absl::OkStatus();
   const v1::WriteFence& fence = table.definition.write_fence();
+  if (!pass_sha256.empty() && fence.pass_sha256() == pass_sha256) return absl::OkStatus();
   if (fence.moved()) {
     return MakeError(absl::StatusCode::kFailedPrecondition, kReasonTableMoved,
                      "table " + table.name + " has moved to " + fence.endpoint() + ": write it there");

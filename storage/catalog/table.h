@@ -99,9 +99,10 @@ struct Table {
   bool IsKeyAttribute(std::string_view attribute) const;
 };
 
-// OK if the items of the table may be written. UNAVAILABLE (TABLE_MOVING), FAILED_PRECONDITION (TABLE_MOVED):
-// it has a fence.
-absl::Status CheckNotFenced(const Table& table);
+// OK if the items of the table may be written by who has the secret of `pass_sha256`, which is empty for
+// writers without one. UNAVAILABLE (TABLE_MOVING), FAILED_PRECONDITION (TABLE_MOVED): the table has a fence
+// that does not let it through.
+absl::Status CheckNotFenced(const Table& table, std::string_view pass_sha256);
 
 // Returns the descriptor of a stored definition. `patterns` is null. A CREATING index is kBackfilling.
 Table MakeTable(v1::TableDescription definition);

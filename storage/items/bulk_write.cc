@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/signature/sigv4.h"
 #include "storage/base/limits.h"
 #include "storage/items/item_collections.h"
 #include "storage/items/request_token.h"
@@ -72,12 +73,15 @@ absl::StatusOr<PreparedChunk> PrepareChunk(const wire::BulkWriteChunk& chunk, co
   PreparedChunk prepared;
   prepared.reply.set_chunk_number(chunk.chunk_number());
   ITEMDB_ASSIGN_OR_RETURN(prepared.token, PrepareToken("BulkWrite", chunk));
+  std::string pass_sha256;
+  if (!chunk.fence_pass().empty()) pass_sha256 = common::Hex(common::HashOf(chunk.fence_pass()));
   int position = 0;
   for (const auto& table : chunk.request_items()) {
     for (const auto& write : table.write_requests()) {
       absl::StatusOr<PreparedAction> action = PrepareWrite(table.table_name(), write, catalog);
       if (action.ok()) {
         prepared.access_call.Add(action->table->patterns, 1, 0);
+        action->pass_sha256 = pass_sha256;
         prepared.actions.push_back(*std::move(action));
         prepared.positions.push_back(position);
       } else {

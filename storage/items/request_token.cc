@@ -56,6 +56,7 @@ void Normalize(wire::BatchWriteItemRequest* request) { NormalizeWrites(request);
 
 void Normalize(wire::BulkWriteChunk* chunk) {
   chunk->clear_chunk_number();
+  chunk->clear_fence_pass();
   NormalizeWrites(chunk);
 }
 

@@ -275,7 +275,7 @@ absl::Status CheckTablesNotFenced(const std::vector<PreparedAction>& actions, co
     if (action.table.get() == checked) continue;
     checked = action.table.get();
     const auto current_table = group.catalog()->FindByName(checked->name);
-    if (current_table != nullptr) ITEMDB_RETURN_IF_ERROR(CheckNotFenced(*current_table));
+    if (current_table != nullptr) ITEMDB_RETURN_IF_ERROR(CheckNotFenced(*current_table, action.pass_sha256));
   }
   return absl::OkStatus();
 }
@@ -288,7 +288,8 @@ Decision Decide(PreparedAction& action, CommitGroup& group) {
     return Failed(NotFoundError("Requested resource not found: Table: " + action.table->name +
                                 " was deleted while the request was on its way"));
   }
-  if (absl::Status fence = CheckNotFenced(**current_table); !fence.ok()) return Failed(fence);
+  if (absl::Status fence = CheckNotFenced(**current_table, action.pass_sha256); !fence.ok())
+    return Failed(fence);
 
   if (!action.key_error.ok()) return Failed(action.key_error);
   if (*current_table != action.table) {

@@ -49,6 +49,8 @@ struct PreparedAction {
   // transaction this is a cancellation reason and not an error of the request (SEM-005). `key` is empty if
   // it cannot be encoded.
   absl::Status key_error;
+  // The fence with this `pass_sha256` lets the action through. Empty: none does.
+  std::string pass_sha256;
   // Memory of the compiled expressions and their values, in bytes, estimated.
   size_t expression_bytes = 0;
   // The item that the action is about to replace.

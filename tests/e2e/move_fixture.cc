@@ -1,6 +1,10 @@
 #include "tests/e2e/move_fixture.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <fstream>
 
 #include "itemdb/bulk_writer.h"
 #include "tests/support/paths.h"
@@ -34,6 +38,7 @@ std::string CounterWriters::last_failure() const {
 
 void CounterWriters::Write(int number) {
   Client client = Opened(source_);
+  bool is_at_target = false;
   Random random(static_cast<uint64_t>(number));
   std::map<std::string, Bounds> counters;
   while (!stop_) {
@@ -52,9 +57,12 @@ void CounterWriters::Write(int number) {
       ++counter.possible;
       ++acknowledged_;
     } else if (ReasonOf(status) == kReasonTableMoved) {
-      EXPECT_NE(std::string(status.message()).find(target_), std::string::npos) << status;
+      const std::string& there = is_at_target ? source_ : target_;
+      EXPECT_NE(std::string(status.message()).find(there), std::string::npos) << status;
       ++sent_on_;
-      client = Opened(target_);
+      client = Opened(there);
+      is_at_target = !is_at_target;
+      at_target_ += is_at_target ? 1 : -1;
       continue;
     } else if (ReasonOf(status) == kReasonTableMoving) {
       // The switch takes longer than the client's attempts.
@@ -68,6 +76,18 @@ void CounterWriters::Write(int number) {
   }
   std::lock_guard<std::mutex> lock(mutex_);
   counters_.merge(counters);
+}
+
+Mover::Mover(const std::vector<std::string>& arguments, const std::string& log, const std::string& program)
+    : log_(log),
+      nothing_(open("/dev/null", O_RDONLY | O_CLOEXEC)),
+      out_(open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)),
+      process_(testing::ProgramPath(program), arguments,
+               {.in = nothing_.get(), .out = out_.get(), .err = out_.get()}) {}
+
+std::string Mover::log() const {
+  std::ifstream file(log_);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 void MoveTest::SetUp() {

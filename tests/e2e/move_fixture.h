@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "daemon/process/descriptor.h"
 #include "tests/e2e/e2e_fixture.h"
 #include "tests/support/kills.h"
 
@@ -27,8 +28,10 @@ class CounterWriters {
 
   void Stop();
   int64_t acknowledged() const { return acknowledged_; }
-  // Writes that were refused with TABLE_MOVED and sent to the target instead.
+  // Writes that were refused with TABLE_MOVED and sent to the other side instead.
   int64_t sent_on() const { return sent_on_; }
+  // Threads that write to the target at present.
+  int at_target() const { return at_target_; }
   // Failures of any other kind but TABLE_MOVING, after the client's own attempts.
   int64_t failures() const { return failures_; }
   std::string last_failure() const;
@@ -51,12 +54,30 @@ class CounterWriters {
   std::atomic<bool> stop_{false};
   std::atomic<int64_t> acknowledged_{0};
   std::atomic<int64_t> sent_on_{0};
+  std::atomic<int> at_target_{0};
   std::atomic<int64_t> failures_{0};
   std::atomic<int64_t> longest_ns_{0};
   mutable std::mutex mutex_;
   std::map<std::string, Bounds> counters_;  // Guarded by mutex_ until Stop.
   std::string last_failure_;                // Guarded by mutex_.
   std::vector<std::thread> threads_;
+};
+
+// A mover that runs while the test does something else.
+class Mover {
+ public:
+  Mover(const std::vector<std::string>& arguments, const std::string& log,
+        const std::string& program = "itemctl");
+
+  ChildProcess& process() { return process_; }
+  std::string log() const;
+  bool Said(const std::string& text) const { return log().find(text) != std::string::npos; }
+
+ private:
+  const std::string log_;
+  daemon::Descriptor nothing_;
+  daemon::Descriptor out_;
+  ChildProcess process_;
 };
 
 class MoveTest : public E2eTest {

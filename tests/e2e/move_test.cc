@@ -1,11 +1,8 @@
 // `itemctl graduate` and `adopt` between two daemons, with writers going on.
-#include <fcntl.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include <fstream>
 
-#include "daemon/process/descriptor.h"
 #include "tests/client/cutting_proxy.h"
 #include "tests/e2e/move_fixture.h"
 #include "tests/support/await.h"
@@ -15,30 +12,6 @@ namespace itemdb::e2e {
 namespace {
 
 using ::testing::HasSubstr;
-
-// A graduate that runs while the test does something else.
-class Mover {
- public:
-  Mover(const std::vector<std::string>& arguments, const std::string& log)
-      : log_(log),
-        nothing_(open("/dev/null", O_RDONLY | O_CLOEXEC)),
-        out_(open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)),
-        process_(testing::ProgramPath("itemctl"), arguments,
-                 {.in = nothing_.get(), .out = out_.get(), .err = out_.get()}) {}
-
-  ChildProcess& process() { return process_; }
-  std::string log() const {
-    std::ifstream file(log_);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
-  bool Said(const std::string& text) const { return log().find(text) != std::string::npos; }
-
- private:
-  const std::string log_;
-  daemon::Descriptor nothing_;
-  daemon::Descriptor out_;
-  ChildProcess process_;
-};
 
 std::optional<WriteFence> FenceOf(const Client& client) {
   const auto described = client.DescribeTable(kMovedTable);

@@ -31,6 +31,9 @@ inline absl::Status UsageError(std::string_view message) { return ToolError(Exit
 
 ExitCode ExitCodeOf(const absl::Status& status);
 
+// A payload of this type, empty: the message says what to do, and stays as it is.
+inline constexpr char kAdvisedPayload[] = "itemctl/advised";
+
 // The names of an error in JSON. `code` is absl's name of the status code. `reason` is the daemon's reason,
 // or for a ToolError "USAGE", "NO_SUCH_ITEM", "FINDINGS", ...; it equals `code` if the error has no reason.
 struct ErrorName {

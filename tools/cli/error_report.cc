@@ -144,6 +144,8 @@ absl::Status ParseFailure(CLI::App& root, const CLI::Error& error, std::string* 
 }
 
 absl::Status WithKeyAdvice(const absl::Status& status, const GlobalOptions& options) {
+  if (status.GetPayload(kAdvisedPayload).has_value() || options.endpoint.find("://") != std::string::npos)
+    return status;
   const std::string message =
       options.access_key_id.empty()
           ? absl::StrFormat(

@@ -36,7 +36,8 @@ ErrorForm ErrorFormOf(const std::vector<std::string>& arguments, std::string for
 absl::Status ParseFailure(CLI::App& root, const CLI::Error& error, std::string* did_you_mean);
 
 // For `status`, the error of a daemon that requires an access key: the same code and reason with a message
-// that says which option to give or which file to check.
+// that says which option to give or which file to check. Unchanged if it has advice already, or if the
+// endpoint is a URL, whose service says itself what is wrong.
 absl::Status WithKeyAdvice(const absl::Status& status, const GlobalOptions& options);
 
 // If `status` says that a table or index does not exist: the existing name nearest to the name given to

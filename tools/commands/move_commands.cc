@@ -259,8 +259,8 @@ absl::Status RunGraduate(Context& context, const MoveCommandOptions& options) {
     ITEMDB_ASSIGN_OR_RETURN(const bool goes_on,
                             Confirm(context, options.confirm,
                                     "bring the tables back from " + options.other_endpoint +
-                                        ", whose writers must be stopped if it is no itemd, and replace what "
-                                        "anybody wrote to the source since the switch",
+                                        ", whose writers must be stopped if it is no itemd; writers of the "
+                                        "source wait meanwhile",
                                     Unattended::kRefuse));
     if (!goes_on) return absl::OkStatus();
     status = move.GoBack();

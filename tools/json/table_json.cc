@@ -508,9 +508,11 @@ JsonValue TableToJson(const TableDescription& table) {
              kArnOfTables + definition.table_name + "/stream/" + table.latest_stream_label);
   }
   if (table.write_fence.has_value()) {
-    object.Add("WriteFence", JsonValue::Object()
-                                 .Add("Endpoint", table.write_fence->endpoint)
-                                 .Add("Moved", table.write_fence->moved));
+    JsonValue fence = JsonValue::Object()
+                          .Add("Endpoint", table.write_fence->endpoint)
+                          .Add("Moved", table.write_fence->moved);
+    if (!table.write_fence->pass_sha256.empty()) fence.Add("PassSha256", table.write_fence->pass_sha256);
+    object.Add("WriteFence", std::move(fence));
   }
   if (table.restore.has_value()) {
     object.Add("RestoreSummary",

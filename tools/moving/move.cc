@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "common/signature/sigv4.h"
 #include "common/status_macros.h"
 #include "tools/base/number_text.h"
 #include "tools/json/item_json.h"
@@ -76,6 +77,9 @@ absl::Status Move::Open() {
   if (source_id == target_id)
     return absl::FailedPreconditionError("source and target are one database: " + source_.endpoint());
   ITEMDB_ASSIGN_OR_RETURN(std::optional<MoveState> state, journal_.Load(source_id));
+  if (!state.has_value() && options_.back)
+    return absl::FailedPreconditionError("no move to " + target_.endpoint() + " is known there or in " +
+                                         journal_.path() + ", so nothing can be brought back");
   if (!state.has_value()) return BeginMove(source_id);
   ITEMDB_RETURN_IF_ERROR(CheckTargetName(*state));
   ITEMDB_ASSIGN_OR_RETURN(const bool is_switched, SendsWritersAway(*state));
@@ -392,7 +396,7 @@ absl::StatusOr<uint64_t> Move::SetFences(const Side& side, const WriteFence& fen
 }
 
 absl::Status Move::Switch() {
-  if (step() == MoveStep::kGoingBack)
+  if (step() >= MoveStep::kGoingBack)
     return absl::FailedPreconditionError("the tables are being brought back: go on with --back");
   if (step() == MoveStep::kDone) return absl::OkStatus();
   if (step() == MoveStep::kSwitched) return SendWritersToTarget();
@@ -510,14 +514,19 @@ absl::Status Move::GoBack() {
   ITEMDB_ASSIGN_OR_RETURN(const bool are_back, WritersAreSentBack());
   // What the target has is old from then on.
   if (are_back) return FinishGoingBack();
-  // Before the fence of the source is lifted: without it the move would seem not to be switched.
+  ITEMDB_RETURN_IF_ERROR(CheckSourceIsFenced());
+  // Before the fences: without it the move would seem not to be switched.
   ITEMDB_RETURN_IF_ERROR(
       journal_.Change(/*now=*/true, [](MoveState& state) { state.step = MoveStep::kGoingBack; }));
   if (target_.is_itemd())
     ITEMDB_RETURN_IF_ERROR(SetFences(target_, {.endpoint = source_.endpoint(), .moved = false}).status());
-  // Writers that the source sent away wait at the target. Nobody else may write to the source: what is
-  // written there is replaced by what the target has.
-  ITEMDB_RETURN_IF_ERROR(SetFences(source_, {}).status());
+  // Writers of the source wait too. The pass is of this run only: what a mover that was taken for dead still
+  // writes is refused.
+  const std::string pass = NewMoveId();
+  const WriteFence waiting{
+      .endpoint = source_.endpoint(), .moved = false, .pass_sha256 = common::Hex(common::HashOf(pass))};
+  ITEMDB_RETURN_IF_ERROR(SetFences(source_, waiting).status());
+  const Side source_with_pass(source_.client(), source_.name(), source_.patience(), options_.say, pass);
   Comparison comparison;
   for (int pass = 0; pass < kMostRounds; ++pass) {
     ITEMDB_ASSIGN_OR_RETURN(comparison, CompareTables(target_, source_, definitions_, kSegmentsOfComparison,
@@ -534,14 +543,35 @@ absl::Status Move::GoBack() {
       report_.repaired.push_back(std::move(difference));
     }
     ITEMDB_RETURN_IF_ERROR(
-        CopyKeys(target_, source_, KeysOf(comparison.differences), pace_, options_.workers));
+        CopyKeys(target_, source_with_pass, KeysOf(comparison.differences), pace_, options_.workers));
   }
   if (!comparison.differences.empty())
     return absl::FailedPreconditionError("the target is still written to: stop its writers, then go on");
   return FinishGoingBack();
 }
 
+// Nobody may have written to the source since the switch: it would be replaced.
+absl::Status Move::CheckSourceIsFenced() const {
+  for (const MovedTable& moved : journal_.state().tables) {
+    ITEMDB_ASSIGN_OR_RETURN(const auto table, source_.FindTable(moved.name));
+    if (!table.has_value()) return absl::NotFoundError("table " + moved.name + " was deleted in the source");
+    if (!table->write_fence.has_value()) {
+      if (options_.overwrite) continue;
+      return absl::FailedPreconditionError(
+          "table " + moved.name +
+          " of the source has no fence any more, so writers may have written there since the switch: "
+          "--overwrite replaces what they wrote by what the target has");
+    }
+    const WriteFence& fence = *table->write_fence;
+    if (fence.endpoint != (fence.moved ? target_.endpoint() : source_.endpoint()))
+      return absl::FailedPreconditionError("table " + moved.name + " of the source is in another move, to " +
+                                           fence.endpoint + ": end that one first");
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<bool> Move::WritersAreSentBack() const {
+  if (step() == MoveStep::kBack) return true;
   if (step() != MoveStep::kGoingBack || !target_.is_itemd()) return false;
   for (const MovedTable& moved : journal_.state().tables) {
     ITEMDB_ASSIGN_OR_RETURN(const auto table, target_.FindTable(moved.name));
@@ -551,9 +581,12 @@ absl::StatusOr<bool> Move::WritersAreSentBack() const {
 }
 
 absl::Status Move::FinishGoingBack() {
-  // From the first table on writers are at the source.
+  // Before writers are let in: from then on the source has what the target lacks.
+  ITEMDB_RETURN_IF_ERROR(
+      journal_.Change(/*now=*/true, [](MoveState& state) { state.step = MoveStep::kBack; }));
   if (target_.is_itemd())
     ITEMDB_RETURN_IF_ERROR(SetFences(target_, {.endpoint = source_.endpoint(), .moved = true}).status());
+  ITEMDB_RETURN_IF_ERROR(SetFences(source_, {}).status());
   return journal_.Forget(journal_.state(), /*target_may_be_away=*/false);
 }
 

@@ -98,8 +98,9 @@ class Move {
 
   // Lifts the fence and forgets the move. FAILED_PRECONDITION: writers were sent to the target.
   absl::Status Abort();
-  // After the switch: brings the tables back. The target refuses writes if it is itemd; else its writers must
-  // have been stopped. Nobody may write to the source meanwhile: its tables become those of the target.
+  // After the switch: brings the tables back. The source refuses writes but those of this run meanwhile, and
+  // so does the target if it is itemd; writers of another target must have been stopped. FAILED_PRECONDITION
+  // also: the source has no fence, because somebody lifted it, and `overwrite` is not set.
   absl::Status GoBack();
 
   const Follower* follower_or_null() const { return follower_.get(); }
@@ -113,7 +114,8 @@ class Move {
   absl::Status CheckTargetName(const MoveState& state) const;
   absl::StatusOr<bool> SendsWritersAway(const MoveState& state) const;
   absl::StatusOr<std::vector<std::string>> UnfencedTables() const;
-  // The end of GoBack has begun: writers of at least one table were sent to the source.
+  absl::Status CheckSourceIsFenced() const;
+  // The end of GoBack has begun: writers of at least one table may be sent to the source.
   absl::StatusOr<bool> WritersAreSentBack() const;
   absl::Status FinishGoingBack();
   // The step, corrected by the fences of the source.

@@ -68,6 +68,8 @@ absl::StatusOr<std::optional<MoveState>> MoveJournal::Load(const std::string& so
   if (of_file.has_value() && of_file->source != source)
     return absl::FailedPreconditionError(path_ + " is of a move from another database (" +
                                          of_file->source_endpoint + "): name another file with --state");
+  // The item is deleted before the file: only that was left to do.
+  if (!of_target.has_value() && of_file->step == MoveStep::kBack) of_target = of_file;
   if (!of_target.has_value()) {
     return absl::FailedPreconditionError(
         "the target has no record of the move in " + path_ +

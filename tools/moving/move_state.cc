@@ -10,8 +10,8 @@
 namespace itemdb::tools {
 namespace {
 
-constexpr std::string_view kStepNames[] = {"COPYING",  "FOLLOWING", "FENCED",
-                                           "SWITCHED", "DONE",      "GOING_BACK"};
+constexpr std::string_view kStepNames[] = {"COPYING", "FOLLOWING",  "FENCED", "SWITCHED",
+                                           "DONE",    "GOING_BACK", "BACK"};
 
 absl::Status NotAState(std::string_view what) {
   return absl::DataLossError("the state of the move has no valid " + std::string(what));

@@ -28,6 +28,8 @@ enum class MoveStep {
   kDone,
   // The tables are brought back from the target.
   kGoingBack,
+  // The source has all that the target has; writers are sent back to it.
+  kBack,
 };
 std::string_view StepName(MoveStep step);
 

@@ -18,9 +18,9 @@ bool MayPass(const absl::Status& status) {
   }
 }
 
-absl::Status WithWords(const std::string& words, const absl::Status& status) {
+absl::Status WithWords(const std::string& words, const absl::Status& status, const std::string& end) {
   if (status.ok()) return status;
-  absl::Status changed(status.code(), words + ": " + std::string(status.message()));
+  absl::Status changed(status.code(), words + ": " + std::string(status.message()) + end);
   status.ForEachPayload(
       [&](absl::string_view url, const absl::Cord& payload) { changed.SetPayload(url, payload); });
   return changed;

@@ -17,8 +17,8 @@ namespace itemdb::tools {
 // put or delete whole items: it may have been applied.
 bool MayPass(const absl::Status& status);
 
-// `status` with `words` before its message; code and reason stay.
-absl::Status WithWords(const std::string& words, const absl::Status& status);
+// `status` with `words` before its message and `end` after it; code and reason stay.
+absl::Status WithWords(const std::string& words, const absl::Status& status, const std::string& end = "");
 
 class Patience {
  public:

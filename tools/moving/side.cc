@@ -6,6 +6,8 @@
 #include "absl/time/clock.h"
 #include "common/status_macros.h"
 #include "itemdb/bulk_writer.h"
+#include "itemdb/errors.h"
+#include "tools/base/exit_codes.h"
 #include "tools/json/item_json.h"
 
 namespace itemdb::tools {
@@ -20,6 +22,20 @@ absl::Status RefusedWrite(const std::string& side, const RejectedWrite& rejected
   return absl::InvalidArgumentError(side + " refuses an item of table " +
                                     (put != nullptr ? put->table_name : remove->table_name) + " (" +
                                     rejected.reason + ": " + rejected.message + "): " + text);
+}
+
+std::string AdviceFor(const absl::Status& error) {
+  const auto says = [&](std::string_view words) {
+    return std::string(error.message()).find(words) != std::string::npos;
+  };
+  if (absl::IsUnauthenticated(error) && (says("Signature expired") || says("Signature not yet current")))
+    return "the clock of this machine or of that side is wrong: set it, then run the same command again";
+  if (absl::IsUnauthenticated(error) || absl::IsPermissionDenied(error))
+    return "run the same command again with credentials that it takes";
+  if (ReasonOf(error) == kReasonDiskFull)
+    return "its disk is full: make room there, then run the same command again";
+  if (MayPass(error)) return "run the same command again when it answers";
+  return "";
 }
 
 }  // namespace
@@ -82,6 +98,13 @@ absl::Status Side::WriteItems(const std::vector<BatchWrite>& writes, Pace& pace)
   });
 }
 
+absl::Status Side::Named(const absl::Status& error) const {
+  const std::string advice = AdviceFor(error);
+  absl::Status named = WithWords(name_ + " " + endpoint(), error, advice.empty() ? "" : " (" + advice + ")");
+  if (!advice.empty()) named.SetPayload(kAdvisedPayload, absl::Cord());
+  return named;
+}
+
 void Side::SayThatItWaits(const absl::Status& error, absl::Duration waited) const {
   constexpr absl::Duration kNotWorthALine = absl::Seconds(5);
   constexpr absl::Duration kBetweenLines = absl::Seconds(10);
@@ -95,15 +118,22 @@ void Side::SayThatItWaits(const absl::Status& error, absl::Duration waited) cons
 }
 
 absl::Status Side::WriteOnce(const std::vector<BatchWrite>& writes) const {
-  BulkWriter writer(client_, {.call = call()});
+  // Patience repeats it, and not for longer than it is.
+  CallOptions once = call();
+  once.retry = RetryOptions{.max_attempts = 1};
+  BulkWriter writer(client_, {.call = std::move(once), .fence_pass = fence_pass_});
   for (const BatchWrite& write : writes) {
     const auto* put = std::get_if<BatchPut>(&write);
     ITEMDB_RETURN_IF_ERROR(put != nullptr ? writer.Put(put->table_name, put->item)
                                           : writer.Delete(std::get<BatchDelete>(write).table_name,
                                                           std::get<BatchDelete>(write).key));
   }
-  ITEMDB_ASSIGN_OR_RETURN(const BulkWriteResult result, writer.Finish());
-  if (!result.rejected.empty()) return RefusedWrite(name_, result.rejected.front());
+  const absl::StatusOr<BulkWriteResult> result = writer.Finish();
+  if (!fence_pass_.empty() && ReasonOf(result.status()) == kReasonTableMoving)
+    return absl::FailedPreconditionError(
+        "another fence was set: the tables are brought back by another run of this command, which goes on");
+  ITEMDB_RETURN_IF_ERROR(result.status());
+  if (!result->rejected.empty()) return RefusedWrite(name_, result->rejected.front());
   return absl::OkStatus();
 }
 

@@ -24,11 +24,14 @@ Item KeyOf(const TableDefinition& definition, const Item& item);
 class Side {
  public:
   // `name`, in messages: "the source", "the target". `say` gets lines about waiting, on any thread.
-  Side(Client client, std::string name, Patience patience, std::function<void(const std::string&)> say)
+  // `fence_pass`: of the tables' fences, for WriteItems; empty: writes are not let through a fence.
+  Side(Client client, std::string name, Patience patience, std::function<void(const std::string&)> say,
+       std::string fence_pass = "")
       : client_(std::move(client)),
         name_(std::move(name)),
         patience_(std::move(patience)),
-        say_(std::move(say)) {}
+        say_(std::move(say)),
+        fence_pass_(std::move(fence_pass)) {}
 
   const Client& client() const { return client_; }
   const std::string& name() const { return name_; }
@@ -47,7 +50,7 @@ class Side {
       SayThatItWaits(error, waited);
     });
     if (result.ok()) return result;
-    return WithWords(name_ + " " + endpoint(), Patience::StatusOf(result));
+    return Named(Patience::StatusOf(result));
   }
 
   // Nothing if there is no such table.
@@ -61,9 +64,12 @@ class Side {
                                                             const std::vector<Item>& keys) const;
   // Applies puts and deletes of whole items, none twice on one item. May apply them several times. Waits for
   // `pace` before. INVALID_ARGUMENT: a write is refused for good; the message names its item.
+  // FAILED_PRECONDITION: a fence does not have this side's pass any more.
   absl::Status WriteItems(const std::vector<BatchWrite>& writes, Pace& pace) const;
 
  private:
+  // `error` with the name of this side, and what to do about it where that is known.
+  absl::Status Named(const absl::Status& error) const;
   absl::Status WriteOnce(const std::vector<BatchWrite>& writes) const;
   // Not at once, and not for each of many calls.
   void SayThatItWaits(const absl::Status& error, absl::Duration waited) const;
@@ -72,6 +78,7 @@ class Side {
   const std::string name_;
   const Patience patience_;
   const std::function<void(const std::string&)> say_;
+  const std::string fence_pass_;
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   mutable absl::Time last_said_ = absl::InfinitePast();

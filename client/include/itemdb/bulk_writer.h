@@ -35,6 +35,9 @@ struct BulkWriterOptions {
   // `timeout` is the longest wait for the next acknowledgement. `idempotent` and `client_request_token` have
   // no effect: every chunk carries a token.
   CallOptions call = {};
+  // Lets the writes through the fence of a table that has its SHA-256 (WriteFence::pass_sha256): for who
+  // brings the items of a table that was moved. Of itemd's gRPC only; elsewhere UNIMPLEMENTED.
+  std::string fence_pass = {};
 };
 
 // A write that the daemon will never apply as it is.

@@ -255,6 +255,9 @@ struct WriteFence {
   // False: writers are answered UNAVAILABLE (TABLE_MOVING) and try again. True: FAILED_PRECONDITION
   // (TABLE_MOVED).
   bool moved = false;
+  // The SHA-256, 64 hexadecimal digits in lower case, of the secret (BulkWriterOptions::fence_pass) with
+  // which a BulkWriter writes all the same. Empty: nobody does.
+  std::string pass_sha256 = {};
   bool operator==(const WriteFence&) const = default;
 };
 

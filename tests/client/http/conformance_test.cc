@@ -482,7 +482,10 @@ TEST_F(ConformanceTest, WhatTheProtocolLacksIsUnimplementedByName) {
   const Client& http = sides_[1].client;
   const std::vector<TransactGet> many(101, {.table_name = "h-Things", .key = {{"pk", "a"}, {"sk", 1}}});
   EXPECT_TRUE(http.TransactGetItems({.gets = {many[0]}, .large = true}).ok());
+  BulkWriter with_pass(http, {.fence_pass = "a pass"});
+  ASSERT_TRUE(with_pass.Put("h-Things", {{"pk", "a"}, {"sk", 1}}).ok());
   const std::pair<std::string, absl::Status> kRefusals[] = {
+      {"fence_pass", with_pass.Finish().status()},
       {"explain", http.Scan({.table_name = "h-Things", .explain = true}).status()},
       {"skip_damage", http.Scan({.table_name = "h-Things", .skip_damage = true}).status()},
       {"large", http.TransactGetItems({.gets = many, .large = true}).status()},

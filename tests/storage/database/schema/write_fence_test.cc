@@ -2,6 +2,7 @@
 #include <chrono>
 #include <thread>
 
+#include "common/signature/sigv4.h"
 #include "tests/storage/database/items/time_to_live.h"
 #include "tests/storage/database/requests.h"
 
@@ -27,6 +28,28 @@ class WriteFence : public ::testing::Test {
     request.mutable_write_fence()->set_endpoint(endpoint);
     request.mutable_write_fence()->set_moved(moved);
     return Await<v1::UpdateTableReply>([&](auto done) { database_->UpdateTable(request, std::move(done)); });
+  }
+  // Puts an item into both tables by BulkWrite with `pass`.
+  absl::StatusOr<wire::BulkWriteReply> BulkPut(const std::string& sk, const std::string& pass) {
+    wire::BulkWriteChunk chunk;
+    chunk.set_chunk_number(1);
+    chunk.set_fence_pass(pass);
+    for (const char* table : {"Other", "Things"}) {
+      auto* writes = chunk.add_request_items();
+      writes->set_table_name(table);
+      writes->add_write_requests()->mutable_put_request()->set_item(Encode({{"pk", S("p")}, {"sk", S(sk)}}));
+    }
+    const auto stream = database_->BeginBulkWrite();
+    return Await<wire::BulkWriteReply>(
+        [&](auto done) { database_->BulkWrite(*stream, chunk, std::move(done)); });
+  }
+  absl::Status FenceWithPass(const std::string& pass_sha256, const std::string& endpoint = kTarget) {
+    v1::UpdateTableRequest request;
+    request.set_table_name("Things");
+    request.mutable_write_fence()->set_endpoint(endpoint);
+    request.mutable_write_fence()->set_pass_sha256(pass_sha256);
+    return Await<v1::UpdateTableReply>([&](auto done) { database_->UpdateTable(request, std::move(done)); })
+        .status();
   }
   absl::Status Put(const std::string& sk, const std::string& table = "Things") {
     return database_.Put(table, {{"pk", S("p")}, {"sk", S(sk)}}).status();
@@ -143,7 +166,41 @@ TEST_F(WriteFence, KeepsExpiredItemsUntilItIsLifted) {
   EXPECT_TRUE(AwaitExpired(*database_, "Things", 1));
 }
 
+TEST_F(WriteFence, LetsBulkWritesWithItsPassThrough) {
+  const std::string sha256 = common::Hex(common::HashOf("open sesame"));
+  ASSERT_TRUE(FenceWithPass(sha256).ok());
+  // Writers without it, with a wrong one, and with what everybody can read in the table's definition.
+  for (const absl::Status& status : WriteInAllWays()) EXPECT_EQ(ReasonOf(status), kReasonTableMoving);
+  for (const std::string& pass :
+       {std::string("another"), Describe(database_, "Things").write_fence().pass_sha256()})
+    EXPECT_EQ(ReasonOf(BulkPut("b", pass).status()), kReasonTableMoving);
+  EXPECT_THAT(ScanAll(database_, ScanRequest("Things")), ElementsAre("pk=p sk=a"));
+  const auto written = BulkPut("b", "open sesame");
+  ASSERT_TRUE(written.ok()) << written.status();
+  EXPECT_EQ(written->rejected_size(), 0);
+  EXPECT_THAT(ScanAll(database_, ScanRequest("Things")), ElementsAre("pk=p sk=a", "pk=p sk=b"));
+  database_.Reopen();
+  EXPECT_TRUE(BulkPut("c", "open sesame").ok());
+  EXPECT_EQ(ReasonOf(Put("d")), kReasonTableMoving);
+
+  // Another fence has another pass; one without a pass lets nobody through.
+  ASSERT_TRUE(FenceWithPass(common::Hex(common::HashOf("another"))).ok());
+  EXPECT_EQ(ReasonOf(BulkPut("e", "open sesame").status()), kReasonTableMoving);
+  ASSERT_TRUE(FenceWithPass("").ok());
+  for (const char* pass : {"open sesame", "another", ""})
+    EXPECT_EQ(ReasonOf(BulkPut("f", pass).status()), kReasonTableMoving);
+  // A pass is no hindrance where there is no fence.
+  ASSERT_TRUE(Fence("", false).ok());
+  EXPECT_TRUE(BulkPut("g", "open sesame").ok());
+  EXPECT_TRUE(Put("h").ok());
+  database_.CheckIsClean();
+}
+
 TEST_F(WriteFence, SaysWhatIsWrongWithARequest) {
+  EXPECT_THAT(FenceWithPass(std::string(64, 'a'), ""),
+              IsInvalid("has a pass_sha256; it must name the endpoint"));
+  for (const std::string& pass : {std::string(63, 'a'), std::string(65, 'a'), std::string(64, 'A')})
+    EXPECT_THAT(FenceWithPass(pass), IsInvalid("must be 64 hexadecimal digits in lower case"));
   EXPECT_THAT(Fence("", /*moved=*/true).status(), IsInvalid("it must name the endpoint"));
   EXPECT_THAT(Fence(std::string(1'025, 'x'), false).status(), IsInvalid("at most 1024 bytes; it has 1025"));
   EXPECT_THAT(Fence("\xFF", false).status(), IsInvalid("must be UTF-8"));

@@ -1,0 +1,263 @@
+// kill -9 of mover, source and target between the steps of the switch and of going back, in turn after each.
+#include <signal.h>
+
+#include "itemdb/bulk_writer.h"
+#include "tests/e2e/move_fixture.h"
+#include "tests/support/await.h"
+
+namespace itemdb::e2e {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kEvents[] = "Events";
+
+const char* const kVictims[] = {"the mover", "the source", "the target"};
+
+int KillsBetweenSteps() {
+  constexpr int kInEveryRun = testing::kHasSanitizer ? 4 : 24;
+  return std::getenv("ITEMDB_KILL9_CYCLES") == nullptr ? kInEveryRun : Kills();
+}
+
+class MoveStepsTest : public MoveTest {
+ protected:
+  void SetUp() override {
+    MoveTest::SetUp();
+    MakeTable(ClientOf(*source_), 300);
+    ASSERT_TRUE(ClientOf(*source_)
+                    .CreateTable({.table_name = kEvents,
+                                  .attribute_definitions = {{"id", ScalarAttributeType::kString}},
+                                  .key_schema = {{"id", KeyType::kHash}},
+                                  .stream_view_type = StreamViewType::kNewImage,
+                                  .stream_enabled = true})
+                    .ok());
+  }
+
+  // Writes into both tables of `sides`, as a program does that was told nothing of the move. What is
+  // acknowledged must not be lost.
+  void Write(const std::vector<const DaemonProcess*>& sides) {
+    for (const DaemonProcess* side : sides) {
+      for (const char* table : {kMovedTable, kEvents}) {
+        const std::string id = "event" + std::to_string(++events_);
+        const CallOptions once{.timeout = absl::Seconds(10), .retry = RetryOptions{.max_attempts = 1}};
+        const absl::Status status =
+            ClientOf(*side).PutItem({.table_name = table, .item = {{"id", id}}}, once).status();
+        if (status.ok()) {
+          acknowledged_.emplace_back(table, id);
+        } else {
+          EXPECT_TRUE(ReasonOf(status) == kReasonTableMoving || ReasonOf(status) == kReasonTableMoved)
+              << status;
+        }
+      }
+    }
+  }
+
+  void ExpectAcknowledged(const DaemonProcess& side) {
+    for (const auto& [table, id] : acknowledged_) {
+      const auto found = ClientOf(side).GetItem({.table_name = table, .key = {{"id", id}}});
+      ASSERT_TRUE(found.ok()) << found.status();
+      EXPECT_TRUE(found->item.has_value()) << id << " of " << table << " is lost";
+    }
+  }
+
+  std::unique_ptr<Mover> Start(int step, const std::string& direction, const std::string& log_name) {
+    const std::string log = directory_.path() + "/" + log_name;
+    std::filesystem::remove(log);
+    return std::make_unique<Mover>(std::vector<std::string>{source_->endpoint(), target_->endpoint(),
+                                                            state_file(), direction, std::to_string(step)},
+                                   log, "paused_mover");
+  }
+  // False: the mover ended before it stopped after `step`.
+  static bool AwaitPause(const Mover& mover, int step) {
+    const std::string line = "\n" + std::to_string(step) + " ";
+    EXPECT_TRUE(testing::Await([&] { return mover.Said(line) || mover.Said("\nended"); })) << mover.log();
+    return mover.Said(line);
+  }
+  std::unique_ptr<Mover> Pause(int step, const std::string& direction,
+                               const std::string& log_name = "mover.log") {
+    std::unique_ptr<Mover> mover = Start(step, direction, log_name);
+    EXPECT_TRUE(AwaitPause(*mover, step)) << mover->log();
+    return mover;
+  }
+
+  // Runs the mover until it stops after `step`, kills the victim, and goes on to the end. False: the mover
+  // had fewer steps.
+  bool KillAfter(int step, const std::string& direction, int victim) {
+    const std::unique_ptr<Mover> paused = Start(step, direction, "mover.log");
+    Mover& mover = *paused;
+    if (!AwaitPause(mover, step)) {
+      EXPECT_EQ(mover.process().Wait(), 0) << mover.log();
+      return false;
+    }
+    SCOPED_TRACE("kill of " + std::string(kVictims[victim]) + " after step " + std::to_string(step) + " of " +
+                 direction);
+    // Before the switch nobody is to know the target.
+    std::vector<const DaemonProcess*> sides = {source_.get()};
+    if (direction == "back") sides.push_back(target_.get());
+    Write(sides);
+    ++kills_[victim];
+    if (victim == 0) {
+      mover.process().Signal(SIGKILL);
+      mover.process().Wait();
+    } else {
+      DaemonProcess& daemon = victim == 1 ? *source_ : *target_;
+      daemon.Kill();
+      mover.process().Signal(SIGCONT);
+      const absl::Status started = daemon.Start();
+      EXPECT_TRUE(started.ok()) << started;
+      mover.process().Wait();
+    }
+    Write(sides);
+    // Unless the mover went on to the end of going back, after which there is no move.
+    if (!std::filesystem::exists(state_file())) return true;
+    std::vector<std::string> more = {"--yes"};
+    if (direction == "back") more.push_back("--back");
+    const CommandResult result = Graduate(more);
+    EXPECT_EQ(result.exit_code, 0) << mover.log() << result.err;
+    return true;
+  }
+
+  int kills() const { return kills_[0] + kills_[1] + kills_[2]; }
+
+  std::vector<std::pair<std::string, std::string>> acknowledged_;
+  int events_ = 0;
+  int kills_[3] = {};
+};
+
+// Both sides refuse writers from its beginning on, and the mover writes through the fence.
+TEST_F(MoveStepsTest, WritersOfBothSidesWaitWhileTablesAreBroughtBack) {
+  ASSERT_EQ(GraduateReport({"--yes"})["step"], "DONE");
+  Client source = ClientOf(*source_), target = ClientOf(*target_);
+  ASSERT_TRUE(target.PutItem({.table_name = kEvents, .item = {{"id", "there"}}}).ok());
+  ASSERT_TRUE(target.DeleteItem({.table_name = kMovedTable, .key = {{"id", "item1"}}}).ok());
+  const std::map<std::string, Item> items = ItemsOf(target);
+  // Steps: the record, a fence of each table of the target, one of each of the source, what differs.
+  for (const int step : {5, 6, 6}) {
+    SCOPED_TRACE(step);
+    const auto mover = Pause(step, "back");
+    for (const Client& client : {source, target}) {
+      for (const char* table : {kMovedTable, kEvents}) {
+        const absl::Status refused =
+            client.PutItem({.table_name = table, .item = {{"id", "x"}}}, OneAttempt()).status();
+        EXPECT_TRUE(absl::IsUnavailable(refused)) << refused;
+        EXPECT_EQ(ReasonOf(refused), kReasonTableMoving);
+        EXPECT_THAT(std::string(refused.message()), HasSubstr("is moving to " + source_->endpoint()));
+        EXPECT_GT(RetryAfterOf(refused), absl::ZeroDuration());
+      }
+    }
+    // What the fence shows is no pass.
+    const std::string shown = source.DescribeTable(kEvents)->table.write_fence->pass_sha256;
+    EXPECT_EQ(shown.size(), 64u);
+    BulkWriter writer(source, {.call = OneAttempt(), .fence_pass = shown});
+    EXPECT_TRUE(writer.Put(kEvents, {{"id", "x"}}).ok());
+    EXPECT_EQ(ReasonOf(writer.Finish().status()), kReasonTableMoving);
+    const CommandResult aborted = Graduate({"--abort"});
+    EXPECT_EQ(aborted.exit_code, 1);
+    EXPECT_THAT(aborted.err, HasSubstr("bring it back with --back"));
+    EXPECT_THAT(Graduate({"--yes"}).err, HasSubstr("go on with --back"));
+    mover->process().Signal(SIGKILL);
+    mover->process().Wait();
+  }
+  EXPECT_EQ(Graduate({"--back", "--yes"}).exit_code, 0);
+  EXPECT_EQ(ItemsOf(source), items);
+  EXPECT_EQ(ItemsOf(source, kEvents).count("there"), 1u);
+  EXPECT_TRUE(source.PutItem({.table_name = kEvents, .item = {{"id", "x"}}}).ok());
+  const CommandResult again = Graduate({"--back", "--yes"});
+  EXPECT_EQ(again.exit_code, 1);
+  EXPECT_THAT(again.err, HasSubstr("nothing can be brought back"));
+  ExpectClean(*source_);
+}
+
+// A mover that was taken for dead and wakes up: the fence has another pass by then.
+TEST_F(MoveStepsTest, AnEarlierMoverWritesNoMore) {
+  ASSERT_EQ(GraduateReport({"--yes"})["step"], "DONE");
+  ASSERT_TRUE(ClientOf(*target_).PutItem({.table_name = kEvents, .item = {{"id", "there"}}}).ok());
+  const auto earlier = Pause(5, "back", "earlier.log");
+  const auto later = Pause(5, "back", "later.log");
+  earlier->process().Signal(SIGCONT);
+  EXPECT_EQ(earlier->process().Wait(), 1);
+  EXPECT_THAT(earlier->log(), HasSubstr("brought back by another run of this command"));
+  EXPECT_TRUE(ItemsOf(ClientOf(*source_), kEvents).empty());
+  later->process().Signal(SIGCONT);
+  EXPECT_EQ(later->process().Wait(), 0) << later->log();
+  EXPECT_EQ(ItemsOf(ClientOf(*source_), kEvents).size(), 1u);
+}
+
+TEST_F(MoveStepsTest, WhatWasWrittenToASourceWhoseFenceWasLiftedIsNotReplacedUnasked) {
+  ASSERT_EQ(GraduateReport({"--yes"})["step"], "DONE");
+  Client source = ClientOf(*source_);
+  for (const int step : {0, 6}) {
+    if (step > 0) {
+      const auto mover = Pause(step, "back");
+      mover->process().Signal(SIGKILL);
+      mover->process().Wait();
+    }
+    ASSERT_TRUE(source.UpdateTable({.table_name = kEvents, .write_fence = WriteFence{}}).ok());
+    ASSERT_TRUE(source.PutItem({.table_name = kEvents, .item = {{"id", "here"}}}).ok());
+    const CommandResult refused = Graduate({"--back", "--yes"});
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_THAT(refused.err, HasSubstr("table Events of the source has no fence any more"));
+    EXPECT_EQ(ItemsOf(source, kEvents).count("here"), 1u);
+    // For the next round.
+    const WriteFence moved{.endpoint = target_->endpoint(), .moved = true};
+    if (step == 0) {
+      ASSERT_TRUE(source.UpdateTable({.table_name = kEvents, .write_fence = moved}).ok());
+    }
+  }
+  EXPECT_EQ(Graduate({"--back", "--yes", "--overwrite"}).exit_code, 0);
+  EXPECT_TRUE(ItemsOf(source, kEvents).empty());
+}
+
+TEST_F(MoveStepsTest, LoseNothingWhenAProcessIsKilledBetweenThem) {
+  const uint64_t seed = KillSeed();
+  SCOPED_TRACE("ITEMDB_TEST_SEED=" + std::to_string(seed));
+  CounterWriters writers(source_->endpoint(), target_->endpoint(), 3, absl::Milliseconds(3));
+  // For each direction the next step, and how many there were. Each time round another process is the victim.
+  struct Direction {
+    const char* name;
+    int round;
+    int step = 1;
+    int steps = 0;
+  } directions[] = {{.name = "switch", .round = static_cast<int>(seed % 3)},
+                    {.name = "back", .round = static_cast<int>(seed / 3 % 3)}};
+  const auto kill_in = [&](Direction& direction) {
+    if (KillAfter(direction.step, direction.name, (direction.step + direction.round) % 3)) {
+      direction.steps = std::max(direction.steps, direction.step++);
+    } else {
+      direction.step = 1;
+      ++direction.round;
+    }
+  };
+  for (int round = 0; kills() < KillsBetweenSteps() && !HasFailure(); ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    kill_in(directions[0]);
+    ExpectAcknowledged(*target_);
+    Write({source_.get(), target_.get()});
+    kill_in(directions[1]);
+    ExpectAcknowledged(*source_);
+    EXPECT_FALSE(std::filesystem::exists(state_file()));
+    for (const char* table : {kMovedTable, kEvents}) {
+      EXPECT_FALSE(ClientOf(*source_).DescribeTable(table)->table.write_fence.has_value());
+      EXPECT_TRUE(ClientOf(*target_).DescribeTable(table)->table.write_fence->moved);
+    }
+    Write({source_.get(), target_.get()});
+    // The next move makes the tables anew.
+    const int64_t before = writers.acknowledged();
+    EXPECT_TRUE(
+        testing::Await([&] { return writers.at_target() == 0 && writers.acknowledged() > before + 10; }));
+    for (const char* table : {kMovedTable, kEvents}) EXPECT_TRUE(ClientOf(*target_).DeleteTable(table).ok());
+  }
+  writers.Stop();
+  ExpectCounters(writers, ClientOf(*source_));
+  ExpectAcknowledged(*source_);
+  ExpectClean(*source_);
+  ExpectClean(*target_);
+  std::printf(
+      "%d kills of the mover, %d of the source, %d of the target; after up to %d steps of the switch "
+      "and %d of going back; %lld counted writes and %zu others acknowledged\n",
+      kills_[0], kills_[1], kills_[2], directions[0].steps, directions[1].steps,
+      static_cast<long long>(writers.acknowledged()), acknowledged_.size());
+}
+
+}  // namespace
+}  // namespace itemdb::e2e

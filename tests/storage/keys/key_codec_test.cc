@@ -10,6 +10,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+#include "storage/base/hex.h"
 #include "storage/values/canonical.h"
 #include "storage/values/number.h"
 #include "tests/storage/values/decimal_oracle.h"
@@ -31,7 +32,7 @@ std::string Hex(std::string_view bytes) {
 
 std::string FromHex(std::string hex) {
   hex.erase(std::remove(hex.begin(), hex.end(), ' '), hex.end());
-  return absl::HexStringToBytes(hex);
+  return FromHex(hex);
 }
 
 std::string S(std::string_view text) { return EncodeValue(ValueType::kS, text); }

@@ -53,6 +53,7 @@ daemon() {
   done
 }
 start() {
+  rm -f "$mount/run/itemdb/itemd.json"
   "${storage[@]}" run "${isolation[@]}" --network host --volume "$work/volume:/var/lib/itemdb" \
     --env ITEMD_HTTP_LISTEN=127.0.0.1:0 --env ITEMD_ADDRESS_FILE=/run/itemdb/itemd.json "$container" -- "$entry" >"$work/log" 2>&1 &
   runner=$!
@@ -80,11 +81,11 @@ inside /bin/sh -c "echo '$table' | itemctl table create -f -" >/dev/null
 inside itemctl item put Birds '{"id": "owl", "legs": 2}' >/dev/null
 http=$(sed -n 's/.*"http":\["\([^"]*\)".*/\1/p' "$mount/run/itemdb/itemd.json")
 answer=$(curl -sS "http://$http/" -H 'X-Amz-Target: DynamoDB_20120810.GetItem' -H 'Content-Type: application/x-amz-json-1.0' \
-  -H 'Authorization: AWS4-HMAC-SHA256 Credential=any/20261127/local/dynamodb/aws4_request, SignedHeaders=host, Signature=0' \
+  -H 'X-Amz-Date: 20261127T000000Z' -H 'Authorization: AWS4-HMAC-SHA256 Credential=any/20261127/local/dynamodb/aws4_request, SignedHeaders=host, Signature=0' \
   -d '{"TableName": "Birds", "Key": {"id": {"S": "owl"}}}')
 [[ $answer == *'"legs":{"N":"2"}'* ]] || fail "over HTTP the item is: $answer"
 stop
 start
-[[ $(inside itemctl -o jsonl item get Birds '{"id": "owl"}') == *'"legs":2'* ]] || fail "after a restart the item is gone"
+[[ $(inside itemctl -o jsonl item get Birds '{"id": "owl"}') == *'"legs": 2'* ]] || fail "after a restart the item is gone"
 stop
 echo "the image $(basename "$archive"), $(stat -c %s "$archive") bytes, was started, asked and started again, $how"

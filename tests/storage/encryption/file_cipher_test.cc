@@ -34,7 +34,7 @@ TEST(FileCipher, ReadsTheFormatThatIsDocumented) {
   ASSERT_NE(cipher, nullptr);
   EXPECT_EQ(Apply(*cipher, 0,
                   FromHex("f0faf9a19885a920daa9a7f7bf15216b5d20b62212812b812133ac91ae767fa3"
-                                         "b52a47cd716012db7edd0bfd")),
+                          "b52a47cd716012db7edd0bfd")),
             "The contents of a file, longer than a block.");
   EXPECT_EQ(CheckValueOf(KeyOfBytesFrom("any", 0)), "ee0bc3711457fb9cd123ede124a3582a");
   EXPECT_NE(CheckValueOf(KeyOfBytesFrom("any", 1)), "ee0bc3711457fb9cd123ede124a3582a");

@@ -135,7 +135,7 @@ TEST(Itemctl, HelpGoesToStdoutWithTheExitCodes) {
   EXPECT_THAT(RunTool({"item", "put", "--help"}).out,
               AllOf(HasSubstr("--condition-expression"), HasSubstr("NONE|ALL_OLD")));
   EXPECT_THAT(RunTool({"--version"}).out, ::testing::MatchesRegex("[0-9.]+\n"));
-  for (const std::string_view line : absl::StrSplit(outcome.out, '\n')) EXPECT_LE(line.size(), 80u) << line;
+  for (const absl::string_view line : absl::StrSplit(outcome.out, '\n')) EXPECT_LE(line.size(), 80u) << line;
 }
 
 TEST(Itemctl, HasACommandForEveryPattern) {

@@ -32,8 +32,10 @@ SOURCE = pathlib.Path(__file__).resolve().parent.parent
 PROGRAMS = ("itemd", "itemctl")
 # Libraries of these packages are those of the system that runs the programs.
 OF_THE_SYSTEM = ("libc6",)
-# Compiled into the programs: headers, and static libraries. RocksDB is compiled from the source package of this one.
-COMPILED_IN = ("librocksdb-dev", "libhnswlib-dev", "libboost1.81-dev", "nlohmann-json3-dev", "libcli11-dev")
+# Compiled into the programs: headers, and static libraries. RocksDB is compiled from the source package of this one. The
+# package of Boost has its version in its name.
+COMPILED_IN = ("librocksdb-dev", "libhnswlib-dev", "nlohmann-json3-dev", "libcli11-dev")
+BOOST_HEADER = pathlib.Path("/usr/include/boost/version.hpp")
 NPM_LOCK = SOURCE / "daemon/console/web/package-lock.json"
 COPYRIGHT = SOURCE / "packaging/debian/copyright"
 
@@ -146,7 +148,8 @@ def main():
     owners = {name: package_of(path) for name, path in libraries.items()}
     bundled = {name: path for name, path in libraries.items() if owners[name] not in OF_THE_SYSTEM}
     linked = describe_packages(set(owners.values()))
-    document = sbom(version, seconds, linked, describe_packages(COMPILED_IN), npm_packages(build))
+    compiled_in = {*COMPILED_IN, package_of(BOOST_HEADER)}
+    document = sbom(version, seconds, linked, describe_packages(compiled_in), npm_packages(build))
     text = json.dumps(document, indent=1) + "\n"
     (out / f"itemdb-{version}.spdx.json").write_text(text)
 
@@ -164,7 +167,7 @@ def main():
             os.chmod(folder / "lib" / name, 0o644)
             # Another way to find libraries would come before that of the program.
             run("patchelf", "--remove-rpath", str(folder / "lib" / name))
-        for package in sorted({owners[name] for name in bundled} | set(COMPILED_IN)):
+        for package in sorted({owners[name] for name in bundled} | compiled_in):
             shutil.copy(f"/usr/share/doc/{package}/copyright", folder / "licences" / package)
         shutil.copy("/usr/share/common-licenses/GPL-3", folder / "licences/GPL-3")
         shutil.copy("/usr/share/common-licenses/LGPL-2.1", folder / "licences/LGPL-2.1")

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cctype>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "daemon/access/access_keys.h"
 #include "daemon/process/file_bytes.h"
+#include "storage/base/hex.h"
 
 namespace itemdb::daemon {
 namespace {
@@ -43,7 +43,7 @@ absl::StatusOr<storage::EncryptionKeys> ReadEncryptionKeys(const std::string& pa
     }
     if (std::any_of(keys.begin(), keys.end(), [&](const auto& key) { return key.id == words[0]; }))
       return wrong(absl::StrFormat("the id %s is there twice", words[0]));
-    keys.push_back({.id = words[0], .secret = absl::HexStringToBytes(words[1])});
+    keys.push_back({.id = words[0], .secret = storage::FromHex(words[1])});
   }
   if (keys.empty())
     return storage::ValidationError(

@@ -378,7 +378,7 @@ absl::Status Derive(const Merged& merged, Options& options) {
 std::string WhyNoDirectory(const std::string& path) {
   std::error_code error;
   std::filesystem::path at = std::filesystem::absolute(path, error);
-  // itemd makes the last folders of a path.
+  // itemd makes the last folders of a path, of the data directory only one.
   while (!std::filesystem::exists(at, error) && at.has_relative_path()) {
     if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory)
       return absl::StrFormat("%s: %s", at.string(), error.message());
@@ -392,6 +392,16 @@ std::string WhyNoDirectory(const std::string& path) {
 
 // For --check-config: the directories can be used. A start finds that out by using them.
 absl::Status CheckDirectories(const Merged& merged, const Options& options) {
+  std::error_code unknown;
+  const std::filesystem::path data =
+      std::filesystem::absolute(options.data_directory, unknown).lexically_normal();
+  const std::filesystem::path above = (data.has_filename() ? data : data.parent_path()).parent_path();
+  // A copy of the primary makes all of them.
+  if (options.standby.empty() && !std::filesystem::exists(above, unknown)) {
+    return absl::UnavailableError(
+        absl::StrFormat("%s: %s is not there, and itemd makes only the last folder of this path",
+                        Subject(merged, "data-dir"), above.string()));
+  }
   const std::pair<const char*, const std::string*> kDirectories[] = {
       {"data-dir", &options.data_directory},
       {"backup-directory", &options.backup_directory},

@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "google/protobuf/util/message_differencer.h"
 #include "spdlog/spdlog.h"
+#include "storage/base/hex.h"
 #include "storage/base/limits.h"
 #include "storage/base/table_arn.h"
 #include "storage/base/uuid.h"
@@ -56,7 +57,7 @@ absl::StatusOr<std::string> DecodeBulkToken(const std::string& token) {
   const bool is_hex = token.size() == kBulkTokenDigits && std::all_of(token.begin(), token.end(), [](char c) {
                         return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
                       });
-  std::string id = is_hex ? absl::HexStringToBytes(token.substr(0, 2 * kIdBytes)) : "";
+  std::string id = is_hex ? FromHex(std::string_view(token).substr(0, 2 * kIdBytes)) : "";
   if (!IsArnId(id)) return ValidationError("BLK-09", "Invalid Request: Provided NextToken is invalid");
   return id;
 }

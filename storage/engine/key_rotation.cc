@@ -34,6 +34,16 @@ std::vector<std::filesystem::path> FindOldPaths(const Environment& environment,
   return old;
 }
 
+// Undoes one DisableFileDeletions: RocksDB 7 takes that as an argument, RocksDB 9 does nothing else.
+template <typename Db>
+void EnableFileDeletions(Db* db) {
+  if constexpr (requires { db->EnableFileDeletions(/*force=*/false); }) {
+    (void)db->EnableFileDeletions(/*force=*/false);
+  } else {
+    (void)db->EnableFileDeletions();
+  }
+}
+
 }  // namespace
 
 absl::Status RewriteSmallFiles(const Environment& environment, const std::string& directory) {
@@ -98,7 +108,7 @@ bool KeyRotation::RewriteTableFiles(const std::set<std::string>& names) {
   const std::shared_ptr<Store> store = (*view)->store();
   // RocksDB looks for files that it no longer needs, such as replayed logs, every six hours; and when
   // deletions are allowed again.
-  if (store->db()->DisableFileDeletions().ok()) (void)store->db()->EnableFileDeletions(/*force=*/false);
+  if (store->db()->DisableFileDeletions().ok()) EnableFileDeletions(store->db());
   std::vector<rocksdb::LiveFileMetaData> files;
   store->db()->GetLiveFilesMetaData(&files);
   for (const rocksdb::LiveFileMetaData& file : files) {

@@ -83,10 +83,9 @@ void GetItem(Engine& engine, const wire::GetItemRequest& request, Done<wire::Get
   IoPool::Task task = [waiting, wait, cancellation = std::move(cancellation)] {
     wait.End(cancellation);
     if (absl::Status wanted = CheckNotCancelled(cancellation); !wanted.ok()) return waiting->Finish(wanted);
-    const PreparedGet& get = waiting->get;
     waiting->Finish([&] {
       const TracedStep step(cancellation, CallTrace::Step::kDiskRead);
-      return LookupItem(*get.view, *get.table, get.key, ReadTier::kDisk);
+      return LookupItem(*waiting->get.view, *waiting->get.table, waiting->get.key, ReadTier::kDisk);
     }());
   };
   if (!engine.io().Submit(task, IoPriority::kPoint)) waiting->Finish(IoPoolFullError());

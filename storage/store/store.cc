@@ -16,6 +16,7 @@
 #include "rocksdb/utilities/stackable_db.h"
 #include "spdlog/spdlog.h"
 #include "storage/store/logged_changes.h"
+#include "storage/store/rocksdb_cache.h"
 #include "storage/store/rocksdb_options.h"
 
 namespace itemdb::storage {
@@ -441,6 +442,8 @@ std::vector<DamagedFile> Store::ListDamage() const {
 std::vector<DamagedFile> Store::TakeNewDamage() const {
   return damage_ == nullptr ? std::vector<DamagedFile>() : damage_->TakeNew(*db_);
 }
+
+size_t Store::block_cache_capacity() const { return block_cache_->GetCapacity(); }
 
 void Store::SetReservedCacheBytes(size_t bytes) {
   reserved_cache_bytes_ = bytes;

@@ -191,7 +191,7 @@ class Store {
   std::unique_ptr<rocksdb::Iterator> NewIterator(rocksdb::ReadOptions options,
                                                  rocksdb::ColumnFamilyHandle* family) const;
 
-  size_t block_cache_capacity() const { return block_cache_->GetCapacity(); }
+  size_t block_cache_capacity() const;
   // Adds sorted table files to `family`. The files must be on the same file system and must not overlap, and
   // the family must have no key in their range. Moves the files; the result is durable on return.
   absl::Status Ingest(rocksdb::ColumnFamilyHandle* family, const std::vector<SortedFile>& files);

@@ -203,6 +203,12 @@ TEST_F(OptionsTest, CheckConfigSaysWhetherItIsValid) {
     EXPECT_THAT(file.text, HasSubstr(flag + ": " + config_file() + " is not a directory"));
   }
   EXPECT_EQ(Parse({"--data-dir", config_file(), "--check-config"}).exit_code, 74);
+  // As a start does, which makes one folder.
+  const std::string above = directory_.path() + "/none";
+  const ParsedOptions deep = Parse({"--data-dir", above + "/data", "--check-config"});
+  EXPECT_EQ(deep.exit_code, 74);
+  EXPECT_THAT(deep.text, HasSubstr("--data-dir: " + above + " is not there"));
+  EXPECT_EQ(Parse({"--data-dir", above + "/", "--check-config"}).exit_code, 0);
   const ParsedOptions same = Parse({"--data-dir", directory_.path() + "/data", "--check-config",
                                     "--backup-directory", directory_.path() + "/x/../data"});
   EXPECT_EQ(same.exit_code, 64);

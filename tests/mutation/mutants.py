@@ -9,7 +9,7 @@ on mutant n. The tests run once without a mutant, to learn which suites reach wh
 those suites that reach it, until one fails. A mutant is killed if a suite fails, crashes or takes ten times as long;
 otherwise it survives. equivalent.txt lists mutants that change nothing that anybody can see; they are not counted.
 
-`./dev mutants AREA` installs what this needs (python3-clang-14). The results are in DIRECTORY/AREA.json and on standard
+`./dev mutants AREA` installs what this needs (python3-clang-14 on Debian 12). The results are in DIRECTORY/AREA.json and on standard
 output. The seed and the commit decide which mutants are drawn.
 """
 

@@ -1,16 +1,19 @@
 #!/usr/bin/env bash
-# Installs, upgrades, removes and purges the Debian packages in a fresh Debian 12 with systemd as its first
-# process (systemd-nspawn), and asks the service. Needs root and Debian's package server.
+# Installs, upgrades, removes and purges the Debian packages in a fresh Debian with systemd as its first process
+# (systemd-nspawn), and asks the service, also with data directories that earlier programs wrote. Needs root and Debian's
+# package server.
 #
-#   packages_test.sh PACKAGES ROOT_TAR    PACKAGES: folder of the .deb files; ROOT_TAR: cache of the fresh Debian
+#   packages_test.sh PACKAGES SUITE ROOT_TAR    PACKAGES: folder of the .deb files; SUITE: the Debian they were built on, such
+#                                               as bookworm; ROOT_TAR: cache of the fresh Debian
 set -euo pipefail
-packages=$1 root_tar=$2
+packages=$1 suite=$2 root_tar=$3
+golden=$(dirname "$(realpath "$0")")/../storage
 work=$(mktemp -d)
 root=$work/root
 trap 'rm -rf "$work"' EXIT
 
 if [[ ! -e $root_tar ]]; then
-  debootstrap --variant=minbase --include=systemd,dbus bookworm "$root" >"$work/debootstrap.log" 2>&1 ||
+  debootstrap --variant=minbase --include=systemd,dbus "$suite" "$root" >"$work/debootstrap.log" 2>&1 ||
     { tail -n 20 "$work/debootstrap.log" >&2; exit 1; }
   mkdir -p "$(dirname "$root_tar")"
   tar -C "$root" -cf "$root_tar.new" . && mv "$root_tar.new" "$root_tar"
@@ -19,6 +22,7 @@ else
 fi
 
 cp "$packages"/*.deb "$root/root/"
+for format in 1 2; do cp -r "$golden/golden_v$format/data" "$root/root/format-$format"; done
 # The same package with a later version.
 dpkg-deb -R "$packages"/itemdb_*.deb "$work/later"
 sed -i 's/^Version: .*/&+later/' "$work/later/DEBIAN/control"
@@ -72,6 +76,28 @@ apt-get install -q -y ./later.deb
 apt-get purge -q -y itemdb itemdb-client
 [[ ! -e /etc/itemdb/itemd.toml && ! -e /usr/bin/itemctl ]]
 [[ -d /var/lib/itemdb/rocksdb ]]
+
+: data of an earlier program of the same format are served after the installation
+data() {
+  rm -rf /var/lib/itemdb
+  cp -r "$1" /var/lib/itemdb
+  chown -R itemdb:itemdb /var/lib/itemdb
+  chmod 700 /var/lib/itemdb
+}
+data format-2
+apt-get install -q -y --no-install-recommends ./itemdb_*.deb ./itemdb-client_*.deb
+systemctl is-active itemd
+[[ $(itemctl -o jsonl count Numbers) == *'"Count": 10,'* ]]
+itemctl item put Numbers '{"key": 43}'
+
+: data of 0.1.0, format 1, are refused with one sentence and stay as they are
+systemctl stop itemd
+data format-1
+! systemctl start itemd
+[[ $(systemctl show -P ExecMainStatus itemd) == 65 ]]
+journalctl -u itemd >journal
+[[ $(grep -c 'has format version 1; this program knows version 2.2. Open it with the program that wrote it' journal) == 1 ]]
+diff -r --exclude LOCK format-1 /var/lib/itemdb
 touch /root/passed
 STEPS
 chmod +x "$root/root/steps.sh"
@@ -93,4 +119,4 @@ if [[ ! -e $root/root/passed ]]; then
   echo "the packages do not pass: the last step above failed" >&2
   exit 1
 fi
-echo "installed, asked, upgraded, removed and purged in a fresh Debian 12 under systemd"
+echo "installed, asked, upgraded, removed and purged in a fresh Debian ($suite) under systemd"

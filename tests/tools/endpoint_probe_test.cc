@@ -113,6 +113,25 @@ TEST(EndpointProbe, SaysWhatListensThere) {
   }
 }
 
+// A URL of an address that speaks gRPC, and of one that speaks TLS, but not HTTP/1.1.
+TEST(EndpointProbe, SaysWhatListensAtAUrl) {
+  FakeDaemon daemon;
+  const Outcome grpc =
+      RunTool({"--endpoint", "http://" + daemon.endpoint(), "--timeout", "5", "table", "list"});
+  EXPECT_EQ(grpc.exit_code, 5);
+  EXPECT_THAT(grpc.err, HasSubstr("the server there speaks gRPC, as itemd does at --listen; write " +
+                                  daemon.endpoint() + " without http://"));
+  const FakeServer tls(FakeServer::Behavior::kAnswer, kTlsAlert);
+  const Outcome secure =
+      RunTool({"--endpoint", "http://" + tls.endpoint() + "/", "--timeout", "5", "table", "list"});
+  EXPECT_EQ(secure.exit_code, 5);
+  EXPECT_THAT(
+      secure.err,
+      HasSubstr("the server there expects TLS: begin with https://; or, if it is an itemd's address of "
+                "--listen, write " +
+                tls.endpoint() + " and name"));
+}
+
 TEST(EndpointProbe, SaysWhenTlsIsTooMuch) {
   FakeDaemon daemon;
   const Outcome outcome = RunTool({"--endpoint", daemon.endpoint(), "--tls", "--timeout", "5", "status"});

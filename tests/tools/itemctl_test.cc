@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_split.h"
 #include "tests/tools/itemctl_fixture.h"
 
 namespace itemdb::tools {
@@ -134,6 +135,7 @@ TEST(Itemctl, HelpGoesToStdoutWithTheExitCodes) {
   EXPECT_THAT(RunTool({"item", "put", "--help"}).out,
               AllOf(HasSubstr("--condition-expression"), HasSubstr("NONE|ALL_OLD")));
   EXPECT_THAT(RunTool({"--version"}).out, ::testing::MatchesRegex("[0-9.]+\n"));
+  for (const absl::string_view line : absl::StrSplit(outcome.out, '\n')) EXPECT_LE(line.size(), 80u) << line;
 }
 
 TEST(Itemctl, HasACommandForEveryPattern) {

@@ -64,6 +64,20 @@ TEST_F(ItemctlTls, TheRightAuthorityOpensTheDaemonAndAnotherDoesNot) {
   EXPECT_THAT(missing.err, HasSubstr("none.pem"));
 }
 
+// gRPC's server answers a TLS handshake only if it accepts it.
+TEST_F(ItemctlTls, AClientWithoutTlsIsToldThatThePortExpectsIt) {
+  StartDaemon();
+  const Outcome plain = RunTool({"--endpoint", daemon_.endpoint(), "--timeout", "5", "table", "list"});
+  EXPECT_EQ(plain.exit_code, 5);
+  EXPECT_THAT(plain.err,
+              HasSubstr("the server there expects TLS: name its certificate authority with --tls-ca"));
+  const Outcome url =
+      RunTool({"--endpoint", "http://" + daemon_.endpoint(), "--timeout", "5", "table", "list"});
+  EXPECT_EQ(url.exit_code, 5);
+  EXPECT_THAT(url.err,
+              HasSubstr("expects TLS: begin with https://; or, if it is an itemd's address of --listen"));
+}
+
 TEST_F(ItemctlTls, ADaemonThatAsksForACertificateTakesTheRightOne) {
   StartDaemon({"--tls-client-ca", Path("ca.pem")});
   const Outcome with =

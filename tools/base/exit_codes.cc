@@ -82,10 +82,12 @@ ErrorName ErrorNameOf(const absl::Status& status) {
 std::string_view ExitCodeHelp() {
   return R"(Exit codes:
   0  success
-  1  the daemon refused: malformed request, limit, access key, table exists, overload, ...;
-     "model apply", "check" and "run": tables or an answer differ from the model
+  1  the daemon refused: malformed request, limit, access key, table exists,
+     overload, ...; "model apply", "check" and "run": tables or an answer differ
+     from the model
   2  malformed command line or JSON, or a file that cannot be read or written
-  3  no such table or index; for "item get" and look-ups by key also: no such item
+  3  no such table or index; for "item get" and look-ups by key also: no such
+     item
   4  the condition was false, or the transaction was cancelled
   5  the daemon cannot be reached, or a read took longer than --timeout
   6  a write was sent and its outcome is not known: read before repeating it

@@ -19,6 +19,7 @@ namespace {
 constexpr int kPatienceMs = 1'000;
 constexpr size_t kMaxHttpAnswer = 4'096;
 constexpr std::string_view kUnixPrefix = "unix:";
+constexpr std::string_view kHttpScheme = "http://";
 
 // The first bytes of an HTTP/2 client with an empty SETTINGS frame (RFC 9113, 3.4); a server answers with its
 // own SETTINGS frame.
@@ -27,13 +28,21 @@ constexpr size_t kHttp2PrefaceBytes = sizeof(kHttp2Preface);  // The final zero 
 constexpr size_t kFrameTypeOffset = 3;
 constexpr char kSettingsFrame = 4;
 
-// The smallest TLS ClientHello: version 1.2, one cipher suite. A TLS server answers with a handshake or an
-// alert record.
+// A TLS ClientHello: version 1.2, a random of 32 letters, and what a server needs to accept it whatever its
+// certificate is. A TLS server answers with a handshake or an alert record; gRPC's answers only a handshake
+// that it accepts.
 constexpr char kClientHello[] =
-    "\x16\x03\x01\x00\x2d\x01\x00\x00\x29\x03\x03"
+    "\x16\x03\x01\x00\x5c\x01\x00\x00\x58\x03\x03"
     "itemctl asks whether this is TLS"
-    "\x00\x00\x02\xc0\x2f\x01";
-constexpr size_t kClientHelloBytes = sizeof(kClientHello);  // The final zero is the null compression.
+    "\x00"                                              // No session.
+    "\x00\x08\xc0\x2b\xc0\x2f\xc0\x2c\xc0\x30"          // ECDHE with ECDSA and RSA, AES-GCM.
+    "\x01\x00\x00\x27"                                  // No compression; 39 bytes of extensions:
+    "\x00\x0a\x00\x06\x00\x04\x00\x1d\x00\x17"          // x25519, secp256r1
+    "\x00\x0b\x00\x02\x01\x00"                          // points not compressed
+    "\x00\x0d\x00\x0a\x00\x08\x04\x03\x08\x04\x04\x01"  // signatures: ECDSA, RSA-PSS, RSA,
+    "\x05\x03"                                          //   ECDSA with SHA-384
+    "\x00\x10\x00\x05\x00\x03\x02h2";                   // HTTP/2, as gRPC speaks it
+constexpr size_t kClientHelloBytes = sizeof(kClientHello) - 1;
 constexpr char kAlertRecord = 0x15;
 constexpr char kHandshakeRecord = 0x16;
 constexpr char kTlsMajorVersion = 0x03;
@@ -151,6 +160,34 @@ Listener ProbeEndpoint(const std::string& endpoint) {
   return answered == Answered::kNothing ? Listener::kSilent : Listener::kOther;
 }
 
+namespace {
+
+// As Diagnosed, for the endpoint http://HOST:PORT, behind which may be anything that speaks DynamoDB's
+// protocol.
+absl::Status DiagnosedUrl(const absl::Status& status, const std::string& url) {
+  const std::string address =
+      url.substr(kHttpScheme.size(), url.find('/', kHttpScheme.size()) - kHttpScheme.size());
+  if (address.rfind(':') == std::string::npos) return status;
+  const std::string nobody = "nobody speaks HTTP/1.1 at " + url + ": the server there ";
+  switch (ProbeEndpoint(address)) {
+    case Listener::kHttp2:
+      return ToolError(ExitCode::kUnreachable, nobody + "speaks gRPC, as itemd does at --listen; write " +
+                                                   address + " without http://");
+    case Listener::kTls:
+      return ToolError(ExitCode::kUnreachable,
+                       nobody +
+                           "expects TLS: begin with https://; or, if it is an itemd's address of "
+                           "--listen, write " +
+                           address +
+                           " and name its certificate authority "
+                           "with --tls-ca");
+    default:
+      return status;
+  }
+}
+
+}  // namespace
+
 absl::Status Diagnosed(const absl::Status& status, Context& context) {
   absl::StatusOr<Client> client = context.OpenClient();
   if (!client.ok()) return status;
@@ -158,9 +195,9 @@ absl::Status Diagnosed(const absl::Status& status, Context& context) {
   const auto unreachable = [&endpoint](const std::string& why) {
     return ToolError(ExitCode::kUnreachable, "no itemd answers at " + endpoint + ": " + why);
   };
-  // Of several, nobody knows which one was meant. Behind a URL may be anything that speaks DynamoDB's
-  // protocol.
-  if (endpoint.find(',') != std::string::npos || endpoint.find("://") != std::string::npos) return status;
+  if (endpoint.find(',') != std::string::npos) return status;  // Nobody knows which of them was meant.
+  if (endpoint.starts_with(kHttpScheme)) return DiagnosedUrl(status, endpoint);
+  if (endpoint.find("://") != std::string::npos) return status;
   const bool with_tls = TlsOf(context.options()).has_value();
   switch (ProbeEndpoint(endpoint)) {
     case Listener::kNone:

@@ -21,7 +21,7 @@ std::string SyntaxOf(const CLI::Option& option);
 // The shell's own commands, as \? prints them.
 std::string_view ShellHelp();
 
-// The version of this itemctl, such as "0.1.0".
+// The version of this itemctl, such as "0.2.0".
 std::string_view ToolVersion();
 
 }  // namespace itemdb::tools

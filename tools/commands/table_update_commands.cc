@@ -247,7 +247,7 @@ void RegisterTableUpdateCommands(CommandTable& table, CLI::App* group) {
                                     {"itemctl table tag music env=", "a tag without a value"}}},
                       [tag](Context& context) { return RunTableTag(context, *tag); });
   command->add_option(std::string(kTableName), tag->table_name, "The table's name")->required();
-  command->add_option("KEY=VALUE", tag->tags, "The tags")->required();
+  command->add_option("TAG", tag->tags, "The tags, each KEY=VALUE")->required();
 
   auto untag = std::make_shared<TableTagOptions>();
   command =

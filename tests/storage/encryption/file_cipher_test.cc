@@ -4,8 +4,8 @@
 #include <random>
 #include <set>
 
-#include "absl/strings/escaping.h"
 #include "gtest/gtest.h"
+#include "storage/base/hex.h"
 
 namespace itemdb::storage {
 namespace {
@@ -27,14 +27,14 @@ TEST(FileCipher, ReadsTheFormatThatIsDocumented) {
   std::string header = "itemdb encrypted" + std::string("\1\0\0\0", 4) + "key-1";
   header.resize(52);
   for (int i = 100; i < 132; ++i) header += static_cast<char>(i);
-  header += absl::HexStringToBytes("f477587834bcdd9ca75cb1bb114c9f8344d597e65a37eb457851ce0faaaa1d08");
+  header += FromHex("f477587834bcdd9ca75cb1bb114c9f8344d597e65a37eb457851ce0faaaa1d08");
   header.resize(FileCipher::kHeaderBytes);
   ASSERT_EQ(KeyIdOf(header), "key-1");
   const auto cipher = FileCipher::ForFile(KeyOfBytesFrom("key-1", 0), header);
   ASSERT_NE(cipher, nullptr);
   EXPECT_EQ(Apply(*cipher, 0,
-                  absl::HexStringToBytes("f0faf9a19885a920daa9a7f7bf15216b5d20b62212812b812133ac91ae767fa3"
-                                         "b52a47cd716012db7edd0bfd")),
+                  FromHex("f0faf9a19885a920daa9a7f7bf15216b5d20b62212812b812133ac91ae767fa3"
+                          "b52a47cd716012db7edd0bfd")),
             "The contents of a file, longer than a block.");
   EXPECT_EQ(CheckValueOf(KeyOfBytesFrom("any", 0)), "ee0bc3711457fb9cd123ede124a3582a");
   EXPECT_NE(CheckValueOf(KeyOfBytesFrom("any", 1)), "ee0bc3711457fb9cd123ede124a3582a");

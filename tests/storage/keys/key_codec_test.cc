@@ -10,6 +10,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+#include "storage/base/hex.h"
 #include "storage/values/canonical.h"
 #include "storage/values/number.h"
 #include "tests/storage/values/decimal_oracle.h"
@@ -29,9 +30,9 @@ std::string Hex(std::string_view bytes) {
   return hex;
 }
 
-std::string FromHex(std::string hex) {
+std::string FromSpacedHex(std::string hex) {
   hex.erase(std::remove(hex.begin(), hex.end(), ' '), hex.end());
-  return absl::HexStringToBytes(hex);
+  return FromHex(hex);
 }
 
 std::string S(std::string_view text) { return EncodeValue(ValueType::kS, text); }
@@ -94,15 +95,15 @@ TEST(KeyCodec, WritesTheGoldenBytes) {
     if (type == "S") {
       value = S(text.substr(1, text.size() - 2));
     } else if (type == "S!") {
-      value = S(FromHex(text));
+      value = S(FromSpacedHex(text));
     } else if (type == "B") {
-      value = B(text == "-" ? "" : FromHex(text));
+      value = B(text == "-" ? "" : FromSpacedHex(text));
     } else {
       ASSERT_EQ(type, "N");
       value = N(text);
     }
     EXPECT_EQ(Hex(Key(value)), expected);
-    std::string bytes = FromHex(expected);
+    std::string bytes = FromSpacedHex(expected);
     std::string_view in = bytes;
     absl::StatusOr<std::string> decoded = ConsumeKeyValue(&in);
     ASSERT_TRUE(decoded.ok()) << decoded.status();
@@ -331,7 +332,7 @@ TEST(KeyCodec, RefusesWhatItNeverWrites) {
   };
   for (const auto& row : rows) {
     SCOPED_TRACE(row.name);
-    std::string bytes = FromHex(row.hex);
+    std::string bytes = FromSpacedHex(row.hex);
     std::string_view in = bytes;
     absl::StatusOr<std::string> decoded = ConsumeKeyValue(&in);
     EXPECT_EQ(decoded.status().code(), absl::StatusCode::kDataLoss);
@@ -385,7 +386,7 @@ TEST(PrefixSuccessor, IsTheLeastKeyAfterThePrefix) {
   };
   for (const auto& row : rows) {
     SCOPED_TRACE(row.prefix);
-    EXPECT_EQ(Hex(PrefixSuccessor(FromHex(row.prefix))), row.expected);
+    EXPECT_EQ(Hex(PrefixSuccessor(FromSpacedHex(row.prefix))), row.expected);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/escaping.h"
+#include "storage/base/hex.h"
 
 namespace itemdb::storage {
 namespace {
@@ -56,7 +57,7 @@ TEST(StorageId, IsReadBackFromTheFrontOfAKeyAndSortsAsANumber) {
 TEST(StorageId, IsRefusedInAnyOtherForm) {
   for (const char* hex :
        {"", "f0", "f000", "f0ef", "f100ff", "f1ff", "f20000ff", "f7ffffffffffffff", "f8", "ff"}) {
-    const std::string bytes = absl::HexStringToBytes(hex);
+    const std::string bytes = FromHex(hex);
     std::string_view rest = bytes;
     EXPECT_FALSE(ConsumeStorageId(&rest).has_value()) << hex;
   }

@@ -96,8 +96,8 @@ absl::Status OnlyOperationError(const std::string& member) {
 }
 
 // Which changes one request may make together (SEM-095): those of throughput, and with PAY_PER_REQUEST those
-// of the stream. Warm throughput of a table and of its indexes counts as one. A write fence, which is ours,
-// may come with everything.
+// of the stream. Warm throughput of a table and of its indexes counts as one. A write fence, and a view type
+// without a stream, which are ours, may come with everything.
 absl::Status CheckTogether(const v1::UpdateTableRequest& request) {
   const auto& index_throughputs = request.global_secondary_index_throughputs();
   const bool of_indexes =
@@ -108,8 +108,7 @@ absl::Status CheckTogether(const v1::UpdateTableRequest& request) {
   const bool throughput = request.billing_mode() != v1::BILLING_MODE_UNSPECIFIED ||
                           request.has_provisioned_throughput() || request.has_on_demand_throughput() ||
                           of_indexes;
-  const bool stream =
-      request.has_stream_enabled() || request.stream_view_type() != v1::STREAM_VIEW_TYPE_UNSPECIFIED;
+  const bool stream = request.has_stream_enabled();
   const bool global_indexes = !request.global_secondary_index_creations().empty() ||
                               !request.global_secondary_index_deletions().empty();
   const bool vector_indexes =

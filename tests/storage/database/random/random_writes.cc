@@ -64,7 +64,7 @@ class WriteChecker {
       request.set_stream_view_type(static_cast<v1::StreamViewType>(both_.random.Pick(1, 4)));
       definition.set_stream_view_type(request.stream_view_type());
     }
-    if (request.stream_view_type() == v1::STREAM_VIEW_TYPE_UNSPECIFIED && both_.random.Chance(0.7)) {
+    if (both_.random.Chance(0.5)) {
       request.set_deletion_protection_enabled(both_.random.Chance(0.3));
       definition.set_deletion_protection_enabled(request.deletion_protection_enabled());
     }

@@ -121,7 +121,8 @@ inline constexpr int kMaxBatchGets = 100;
 inline constexpr int kMaxBatchGetBytes = 16 << 20;
 inline constexpr size_t kDefaultBatchGetBytes = 3 << 20;
 // Segments of a parallel scan (SEM-033). A table is split into at most kMaxScanRanges key ranges for them:
-// more ranges than scanning threads bring nothing. Split points are kept for kMaxSplits numbers of segments.
+// more ranges than scanning threads bring nothing. A table or an index has kMaxSplits sets of split points;
+// they stay as long as it exists.
 inline constexpr int32_t kMaxScanSegments = 1'000'000;
 inline constexpr int32_t kMaxScanRanges = 1'024;
 inline constexpr size_t kMaxSplits = 16;

@@ -55,13 +55,7 @@ absl::Status UpdateThroughput(const v1::UpdateTableRequest& request, v1::TableDe
     *definition->mutable_provisioned_throughput() = request.provisioned_throughput();
   }
 
-  std::set<std::string> named;
   for (const auto& update : request.global_secondary_index_throughputs()) {
-    if (!named.insert(update.index_name()).second) {
-      return Invalid("SEM-095", "index " + update.index_name() + " is named twice",
-                     "Only one global secondary index update per index is allowed simultaneously. Index: " +
-                         update.index_name());
-    }
     auto* indexes = definition->mutable_global_secondary_indexes();
     auto index = std::find_if(indexes->begin(), indexes->end(),
                               [&update](const auto& i) { return i.index_name() == update.index_name(); });
@@ -80,17 +74,82 @@ absl::Status UpdateThroughput(const v1::UpdateTableRequest& request, v1::TableDe
     }
     ITEMDB_RETURN_IF_ERROR(ApplySettings(update, &*index));
   }
-  // PAY_PER_REQUEST clears the throughput of the earlier billing mode.
+  // Each billing mode clears the throughput of the other.
   if (!provisioned) definition->clear_provisioned_throughput();
+  const bool to_provisioned = request.billing_mode() == v1::BILLING_MODE_PROVISIONED;
+  if (to_provisioned) definition->clear_on_demand_throughput();
   ITEMDB_RETURN_IF_ERROR(CheckThroughput("table " + definition->table_name(), provisioned,
                                          definition->has_provisioned_throughput(),
                                          definition->provisioned_throughput()));
   for (auto& index : *definition->mutable_global_secondary_indexes()) {
     if (!provisioned) index.clear_provisioned_throughput();
+    if (to_provisioned) index.clear_on_demand_throughput();
     ITEMDB_RETURN_IF_ERROR(CheckThroughput("index " + index.index_name(), provisioned,
                                            index.has_provisioned_throughput(),
                                            index.provisioned_throughput()));
   }
+  return absl::OkStatus();
+}
+
+absl::Status OnlyOperationError(const std::string& member) {
+  return ValidationError("SEM-095", member + " must be the only operation in the request");
+}
+
+// Which changes one request may make together (SEM-095): those of throughput, and with PAY_PER_REQUEST those
+// of the stream. Warm throughput of a table and of its indexes counts as one. A write fence, and a view type
+// without a stream, which are ours, may come with everything.
+absl::Status CheckTogether(const v1::UpdateTableRequest& request) {
+  const auto& index_throughputs = request.global_secondary_index_throughputs();
+  const bool of_indexes =
+      std::any_of(index_throughputs.begin(), index_throughputs.end(), [&request](const auto& update) {
+        return !request.has_warm_throughput() || update.has_provisioned_throughput() ||
+               update.has_on_demand_throughput();
+      });
+  const bool throughput = request.billing_mode() != v1::BILLING_MODE_UNSPECIFIED ||
+                          request.has_provisioned_throughput() || request.has_on_demand_throughput() ||
+                          of_indexes;
+  const bool stream = request.has_stream_enabled();
+  const bool global_indexes = !request.global_secondary_index_creations().empty() ||
+                              !request.global_secondary_index_deletions().empty();
+  const bool vector_indexes =
+      !request.vector_index_creations().empty() || !request.vector_index_deletions().empty();
+  // The first of these that is there is named.
+  const std::pair<const char*, bool> alone[] = {
+      {"SSESpecification", request.has_sse_specification()},
+      {"TableClass", request.table_class() != v1::TABLE_CLASS_UNSPECIFIED},
+      {"DeletionProtectionEnabled", request.has_deletion_protection_enabled()},
+      {"WarmThroughput", request.has_warm_throughput()},
+      {global_indexes ? "GlobalSecondaryIndexUpdates" : "VectorIndexUpdates",
+       global_indexes || vector_indexes}};
+  int operations = throughput || stream ? 1 : 0;
+  const char* first = nullptr;
+  for (const auto& [member, is_there] : alone) {
+    if (!is_there) continue;
+    ++operations;
+    if (first == nullptr) first = member;
+  }
+  if (first != nullptr && operations > 1) return OnlyOperationError(first);
+  const bool only_on_demand = request.billing_mode() == v1::BILLING_MODE_PAY_PER_REQUEST &&
+                              !request.has_provisioned_throughput() && !of_indexes;
+  if (stream && throughput && !only_on_demand) return OnlyOperationError("StreamSpecification");
+  return absl::OkStatus();
+}
+
+// An index is named once in a request (SEM-095).
+absl::Status CheckIndexesNamedOnce(const v1::UpdateTableRequest& request) {
+  std::set<std::string> named;
+  const auto add = [&named](const std::string& name) {
+    if (named.insert(name).second) return absl::OkStatus();
+    return Invalid(
+        "SEM-095", "index " + name + " is named twice",
+        "Only one global secondary index update per index is allowed simultaneously. Index: " + name);
+  };
+  for (const auto& index : request.global_secondary_index_creations())
+    ITEMDB_RETURN_IF_ERROR(add(index.index_name()));
+  for (const std::string& name : request.global_secondary_index_deletions())
+    ITEMDB_RETURN_IF_ERROR(add(name));
+  for (const auto& index : request.global_secondary_index_throughputs())
+    ITEMDB_RETURN_IF_ERROR(add(index.index_name()));
   return absl::OkStatus();
 }
 
@@ -216,8 +275,9 @@ absl::StatusOr<v1::TableDescription> UpdatedDefinition(v1::TableDescription defi
                           request.has_provisioned_throughput() ||
                           !request.global_secondary_index_throughputs().empty();
   const bool settings = request.table_class() != v1::TABLE_CLASS_UNSPECIFIED ||
-                        request.has_sse_specification() || request.has_on_demand_throughput() ||
-                        request.has_warm_throughput();
+                        request.has_sse_specification() || request.has_warm_throughput() ||
+                        request.on_demand_throughput().has_max_read_request_units() ||
+                        request.on_demand_throughput().has_max_write_request_units();
   const bool indexes = !request.global_secondary_index_creations().empty() ||
                        !request.global_secondary_index_deletions().empty() ||
                        !request.vector_index_creations().empty() || !request.vector_index_deletions().empty();
@@ -234,10 +294,8 @@ absl::StatusOr<v1::TableDescription> UpdatedDefinition(v1::TableDescription defi
                 "create or delete, DeletionProtectionEnabled, StreamEnabled, StreamViewType, TableClass, "
                 "SSESpecification, OnDemandThroughput, WarmThroughput and WriteFence must be given"));
   }
-  if (throughput && indexes) {
-    return Invalid("SEM-095",
-                   "one request may change throughput, create an index or delete one, not several of these");
-  }
+  ITEMDB_RETURN_IF_ERROR(CheckTogether(request));
+  ITEMDB_RETURN_IF_ERROR(CheckIndexesNamedOnce(request));
   RaiseWarmThroughput(&definition);
   if (indexes) ITEMDB_RETURN_IF_ERROR(ApplyIndexChanges(request, &definition));
   ITEMDB_RETURN_IF_ERROR(ApplySettings(request, &definition));

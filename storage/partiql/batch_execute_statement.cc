@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "storage/base/limits.h"
 #include "storage/base/mutex.h"
+#include "storage/base/service_text.h"
 #include "storage/catalog/capacity.h"
 #include "storage/partiql/operations.h"
 #include "storage/partiql/parser.h"
@@ -39,7 +40,8 @@ absl::StatusOr<bool> CheckBatch(const wire::BatchExecuteStatementRequest& reques
 void SetError(const absl::Status& status, wire::BatchStatementResponse* response) {
   std::string reason = ReasonOf(status);
   response->mutable_error()->set_reason(reason.empty() ? std::string(kReasonInternal) : reason);
-  response->mutable_error()->set_message(MessageOf(status));
+  const std::string text = ServiceTextOf(status);
+  response->mutable_error()->set_message(text.empty() ? MessageOf(status) : text);
 }
 
 // ---- reads ---------------------------------------------------------------------------------------

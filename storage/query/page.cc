@@ -268,6 +268,23 @@ struct Reading {
   }
 };
 
+// A callback for a page of a segment. If the page has a LastEvaluatedKey, it makes the split points permanent
+// before it calls `done`.
+Done<Page> WithPermanentSplits(ScanSegments& segments, ScanSegments::Request request,
+                               ScanSegments::Found splits, Done<Page> done) {
+  if (splits->is_permanent.load()) return done;
+  return [&segments, request = std::move(request), splits = std::move(splits),
+          done = std::move(done)](absl::StatusOr<Page> page) mutable {
+    if (!page.ok() || !page->reply.has_last_evaluated_key()) return std::move(done)(std::move(page));
+    segments.MakePermanent(
+        std::move(request), std::move(splits),
+        [page = *std::move(page), done = std::move(done)](absl::StatusOr<ScanSegments::Found> made) mutable {
+          if (!made.ok()) return std::move(done)(made.status());
+          std::move(done)(std::move(page));
+        });
+  };
+}
+
 }  // namespace
 
 void ReadPreparedPage(Engine& engine, PreparedPage page, Done<Page> done, CancellationPtr cancellation) {
@@ -290,19 +307,24 @@ void ReadPage(Engine& engine, ScanSegments& segments, PageOperation operation,
   ScanSegments::Request wanted{.table = prepared->table,
                                .index = prepared->index,
                                .total_segments = request.total_segments(),
-                               .begins = !request.has_exclusive_start_key(),
+                               .begins = request.segment() == 0 && !request.has_exclusive_start_key(),
                                .cancellation = cancellation};
-  segments.Find(std::move(wanted), [&engine, page = *std::move(prepared), request, done = std::move(done),
-                                    cancellation = std::move(cancellation)](auto points) mutable {
-    absl::Status restricted = points.status();
-    if (restricted.ok())
-      restricted = RestrictToSegment(SegmentRange(**points, request.segment()), request, &page);
+  auto read = [&engine, &segments, wanted, page = *std::move(prepared), request, done = std::move(done),
+               cancellation = std::move(cancellation)](absl::StatusOr<ScanSegments::Found> splits) mutable {
+    absl::Status restricted = splits.status();
+    if (restricted.ok()) {
+      restricted = RestrictToSegment(
+          SegmentRange((*splits)->points, request.segment(), request.total_segments()), request, &page);
+    }
     if (!restricted.ok()) {
       page.call.Record(false, 0, 0);
       return std::move(done)(restricted);
     }
-    ReadPreparedPage(engine, std::move(page), std::move(done), std::move(cancellation));
-  });
+    ReadPreparedPage(engine, std::move(page),
+                     WithPermanentSplits(segments, std::move(wanted), *std::move(splits), std::move(done)),
+                     std::move(cancellation));
+  };
+  segments.Find(std::move(wanted), std::move(read));
 }
 
 }  // namespace itemdb::storage

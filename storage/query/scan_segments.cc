@@ -11,7 +11,6 @@
 namespace itemdb::storage {
 namespace {
 
-constexpr std::chrono::hours kSplitsLastFor(1);
 // With up to this many records, every record is visited, which is exact and takes milliseconds. With more,
 // the split points are estimated from sizes.
 constexpr int64_t kExactRecords = 50'000;
@@ -19,23 +18,35 @@ constexpr int64_t kExactRecords = 50'000;
 // prefix of the range's two ends.
 constexpr int kMaxHalvings = 96;
 
-std::string EncodePoints(std::string_view key, const SplitPoints& points) {
+// Fields of a stored set. A set without kReplaceableField is permanent.
+constexpr uint32_t kPointField = 1;
+constexpr uint32_t kReplaceableField = 2;
+
+std::string EncodeSplits(std::string_view key, const SplitPoints& points, bool is_permanent) {
   std::string payload;
-  for (const std::string& point : points) wire::AppendBytesField(1, point, &payload);
+  for (const std::string& point : points) wire::AppendBytesField(kPointField, point, &payload);
+  if (!is_permanent) wire::AppendVarintField(kReplaceableField, 1, &payload);
   return EncodeRecord(kCatalogStorageId, key, 0, payload);
 }
 
-std::optional<SplitPoints> DecodePoints(std::string_view key, std::string_view record) {
+// Null: the record does not decode.
+ScanSegments::Found DecodeSplits(std::string_view key, std::string_view record, int32_t number) {
   std::optional<StoredRecord> stored = DecodeRecord(kCatalogStorageId, key, record);
-  if (!stored.has_value()) return std::nullopt;
+  if (!stored.has_value()) return nullptr;
   SplitPoints points;
+  bool is_permanent = true;
   std::string_view rest = stored->payload;
   while (!rest.empty()) {
     wire::Field field;
-    if (!wire::ConsumeField(&rest, &field)) return std::nullopt;
-    points.emplace_back(field.bytes);
+    if (!wire::ConsumeField(&rest, &field)) return nullptr;
+    if (field.number == kPointField) points.emplace_back(field.bytes);
+    if (field.number == kReplaceableField) is_permanent = field.varint == 0;
   }
-  return points;
+  return std::make_shared<ScanSegments::Splits>(std::move(points), number, is_permanent);
+}
+
+uint64_t StorageIdOf(const ScanSegments::Request& request) {
+  return request.index != nullptr ? request.index->storage_id : request.table->storage_id;
 }
 
 // A string about half way between `lower` and `upper` (`lower` is the smaller). `lower` itself if the two do
@@ -118,11 +129,17 @@ absl::StatusOr<SplitPoints> SplitBySize(const Store& store, const Keyspace& keys
 
 }  // namespace
 
-KeyRange SegmentRange(const SplitPoints& points, int32_t segment) {
-  const size_t i = static_cast<size_t>(segment);
+KeyRange SegmentRange(const SplitPoints& points, int32_t segment, int32_t total_segments) {
+  const int64_t ranges = static_cast<int64_t>(points.size()) + 1;
+  // The first range of a segment.
+  auto first_range = [&](int64_t i) {
+    return ranges <= total_segments ? std::min(i, ranges) : i * ranges / total_segments;
+  };
+  const int64_t from = first_range(segment);
+  const int64_t to = first_range(int64_t{segment} + 1);
   // There are more segments than ranges: this range is empty, as no key is below "\0".
-  if (i > points.size()) return KeyRange{"", std::string(1, '\0')};
-  return KeyRange{i == 0 ? "" : points[i - 1], i == points.size() ? "" : points[i]};
+  if (from == to) return KeyRange{"", std::string(1, '\0')};
+  return KeyRange{from == 0 ? "" : points[from - 1], to == ranges ? "" : points[to - 1]};
 }
 
 absl::StatusOr<SplitPoints> MeasureSplitPoints(const ReadView& view, const Keyspace& keyspace, int32_t parts,
@@ -137,140 +154,166 @@ absl::StatusOr<SplitPoints> MeasureSplitPoints(const ReadView& view, const Keysp
   return SplitBySize(*view.store(), keyspace, it, parts, cancellation);
 }
 
-std::shared_ptr<const SplitPoints> ScanSegments::Use(Id id, bool begins) {
-  MutexLock lock(mutex_);
-  auto cached = cache_.find(id);
-  auto now = std::chrono::steady_clock::now();
-  if (cached == cache_.end()) return nullptr;
-  if (begins && now - cached->second.used > kSplitsLastFor) return nullptr;
-  cached->second.used = now;
-  return cached->second.points;
+int32_t ScanSegments::NumberFor(const OfKeyspace& known, int32_t total_segments) {
+  // Segments beyond kMaxScanRanges are empty, so all such numbers of segments share their split points.
+  const int32_t own = std::min(total_segments, kMaxScanRanges);
+  if (known.sets.contains(own)) return own;
+  const size_t others = known.sets.size() - known.sets.count(kMaxScanRanges);
+  return others + 1 < kMaxSplits ? own : kMaxScanRanges;
 }
 
-void ScanSegments::Insert(Id id, const Table& table, std::shared_ptr<const SplitPoints> points) {
+ScanSegments::Found ScanSegments::Use(const Request& request) {
   MutexLock lock(mutex_);
-  cache_[id] = CachedSplits{table.name, std::move(points), std::chrono::steady_clock::now()};
+  auto known = known_.find(StorageIdOf(request));
+  if (known == known_.end()) return nullptr;
+  auto found = known->second.sets.find(NumberFor(known->second, request.total_segments));
+  if (found == known->second.sets.end()) return nullptr;
+  Splits& splits = *found->second;
+  const auto now = std::chrono::steady_clock::now();
+  if (request.begins && !splits.is_permanent.load() && now - splits.used > unused_for_) return nullptr;
+  splits.used = now;
+  return found->second;
 }
 
-absl::StatusOr<std::shared_ptr<const SplitPoints>> ScanSegments::Measure(Id id, const Request& request) {
-  // An earlier request in the queue may have measured them.
-  if (auto points = Use(id, request.begins); points != nullptr) return points;
-  ITEMDB_RETURN_IF_ERROR(CheckNotCancelled(request.cancellation));
-  const std::string key = ScanSegmentKey(id.first, id.second);
-  ITEMDB_ASSIGN_OR_RETURN(auto view, engine_.View());
-  bool known_for_too_long;
+absl::Status ScanSegments::Load(const ReadView& view, const Request& request) {
+  const uint64_t storage_id = StorageIdOf(request);
   {
     MutexLock lock(mutex_);
-    known_for_too_long = cache_.erase(id) > 0;
+    if (known_.contains(storage_id)) return absl::OkStatus();
     // Remove the split points of deleted tables and indexes.
-    std::erase_if(cache_, [&view](const auto& entry) {
-      return !IsInUse(view->catalog(), entry.second.table_name, entry.first.first);
+    std::erase_if(known_, [&view](const auto& entry) {
+      return !IsInUse(view.catalog(), entry.second.table_name, entry.first);
     });
   }
-  if (!known_for_too_long) {  // A scan before the last restart may have stored them.
+  OfKeyspace loaded{.table_name = request.table->name, .sets = {}};
+  for (const std::string& key : ScanSegmentKeys(view, storage_id)) {
+    const int32_t number = ScanSegmentNumber(key);
     std::string record;
     rocksdb::Status status =
-        view->store()->db()->Get(rocksdb::ReadOptions(), view->store()->catalog(), key, &record);
-    if (!status.ok() && !status.IsNotFound())
-      return view->store()->ReadError("cannot read the segments of a scan", status);
-    if (std::optional<SplitPoints> points; status.ok() && (points = DecodePoints(key, record)).has_value()) {
-      auto shared = std::make_shared<const SplitPoints>(*std::move(points));
-      Insert(id, *request.table, shared);
-      return shared;
-    }
+        view.store()->db()->Get(rocksdb::ReadOptions(), view.store()->catalog(), key, &record);
+    if (!status.ok()) return view.store()->ReadError("cannot read the segments of a scan", status);
+    Found splits = DecodeSplits(key, record, number);
+    if (splits == nullptr)
+      return absl::DataLossError("the segments of parallel scans of table " + request.table->name +
+                                 " do not decode");
+    splits->used = std::chrono::steady_clock::now();
+    loaded.sets.emplace(number, std::move(splits));
   }
-  // With a start key the split points must be those of the scan's first page. If fewer than kMaxSplits are
-  // stored, none was ever removed, so no page was read with other ones and they may be measured now.
-  if (!request.begins && (!IsInUse(view->catalog(), request.table->name, id.first) ||
-                          ScanSegmentKeys(*view, id.first).size() >= kMaxSplits)) {
-    return ValidationError(
-        "SEM-032",
-        "The provided starting key is of a parallel scan that was not continued for too long: its segments "
-        "are no longer known; begin the scan anew");
-  }
-  ITEMDB_ASSIGN_OR_RETURN(SizeStatistics size_statistics, ReadStatistics(*view, id.first));
-  const Keyspace keyspace = request.index != nullptr ? EntriesOf(*view->store(), *request.index)
-                                                     : ItemsOf(*view->store(), *request.table);
-  ITEMDB_ASSIGN_OR_RETURN(
-      SplitPoints points,
-      MeasureSplitPoints(*view, keyspace, id.second, size_statistics.items, request.cancellation));
-  const std::vector<std::string> unused = LeastRecentlyUsed(*view, id);
+  MutexLock lock(mutex_);
+  known_.emplace(storage_id, std::move(loaded));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ScanSegments::Found> ScanSegments::Store(const Request& request, Found splits,
+                                                        bool is_permanent) {
+  const uint64_t storage_id = StorageIdOf(request);
+  const std::string key = ScanSegmentKey(storage_id, splits->number);
   ITEMDB_RETURN_IF_ERROR(CommitAndWait(engine_,
                                        [&](CommitGroup& group) {
                                          // If the table was deleted meanwhile, nobody would ever remove this
                                          // record.
-                                         if (!IsInUse(*group.catalog(), request.table->name, id.first))
+                                         if (!IsInUse(*group.catalog(), request.table->name, storage_id))
                                            return absl::OkStatus();
-                                         group.PutCatalog(key, EncodePoints(key, points));
-                                         for (const std::string& other : unused) group.DeleteCatalog(other);
+                                         group.PutCatalog(key,
+                                                          EncodeSplits(key, splits->points, is_permanent));
                                          return absl::OkStatus();
                                        },
                                        {.origin = WriteOrigin::kUpkeep})
                              .status());
-  auto shared = std::make_shared<const SplitPoints>(std::move(points));
-  Insert(id, *request.table, shared);
-  MutexLock lock(mutex_);
-  std::erase_if(cache_, [&unused](const auto& entry) {
-    return std::find(unused.begin(), unused.end(), ScanSegmentKey(entry.first.first, entry.first.second)) !=
-           unused.end();
-  });
-  return shared;
+  splits->is_permanent.store(is_permanent);
+  return splits;
 }
 
-std::vector<std::string> ScanSegments::LeastRecentlyUsed(const ReadView& view, Id id) {
-  // Split points that were not used since the last restart count as the oldest.
-  std::vector<std::pair<std::chrono::steady_clock::time_point, std::string>> others;
-  const std::string own = ScanSegmentKey(id.first, id.second);
-  for (const std::string& other : ScanSegmentKeys(view, id.first)) {
-    if (other == own) continue;
-    MutexLock lock(mutex_);
-    auto cached = std::find_if(cache_.begin(), cache_.end(), [&other](const auto& entry) {
-      return ScanSegmentKey(entry.first.first, entry.first.second) == other;
-    });
-    others.emplace_back(
-        cached == cache_.end() ? std::chrono::steady_clock::time_point() : cached->second.used, other);
+absl::StatusOr<ScanSegments::Found> ScanSegments::FindOrMeasure(const Request& request) {
+  // An earlier request in the queue may have measured them.
+  if (Found found = Use(request); found != nullptr) return found;
+  ITEMDB_RETURN_IF_ERROR(CheckNotCancelled(request.cancellation));
+  const uint64_t storage_id = StorageIdOf(request);
+  ITEMDB_ASSIGN_OR_RETURN(auto view, engine_.View());
+  ITEMDB_RETURN_IF_ERROR(Load(*view, request));
+  if (Found found = Use(request); found != nullptr) return found;
+  // Other segments may have been read with split points that were deleted with the table.
+  if (!IsInUse(view->catalog(), request.table->name, storage_id)) {
+    return ValidationError("SEM-033", "table " + request.table->name +
+                                          " or its index is deleted, so the ranges of its segments are no "
+                                          "longer known; scan it without segments");
   }
-  std::sort(others.begin(), others.end());
-  std::vector<std::string> keys;
-  for (size_t i = 0; i + kMaxSplits <= others.size(); ++i) keys.push_back(others[i].second);
-  return keys;
-}
-
-void ScanSegments::Find(Request request, Done<std::shared_ptr<const SplitPoints>> found) {
-  // Segments beyond kMaxScanRanges are empty, so all such numbers of segments share their split points.
-  const Id id(request.index != nullptr ? request.index->storage_id : request.table->storage_id,
-              std::min(request.total_segments, kMaxScanRanges));
-  if (auto points = Use(id, request.begins); points != nullptr) return std::move(found)(std::move(points));
+  int32_t number = 0;
   {
     MutexLock lock(mutex_);
-    waiting_.push_back(Waiting{id, std::move(request), std::move(found)});
-    if (measuring_) return;
-    measuring_ = true;
+    number = NumberFor(known_[storage_id], request.total_segments);
   }
-  MeasureNext();
+  ITEMDB_ASSIGN_OR_RETURN(SizeStatistics size_statistics, ReadStatistics(*view, storage_id));
+  const Keyspace keyspace = request.index != nullptr ? EntriesOf(*view->store(), *request.index)
+                                                     : ItemsOf(*view->store(), *request.table);
+  ITEMDB_ASSIGN_OR_RETURN(
+      SplitPoints points,
+      MeasureSplitPoints(*view, keyspace, number, size_statistics.items, request.cancellation));
+  ITEMDB_ASSIGN_OR_RETURN(Found splits,
+                          Store(request, std::make_shared<Splits>(std::move(points), number, false), false));
+  MutexLock lock(mutex_);
+  splits->used = std::chrono::steady_clock::now();
+  known_[storage_id].sets[number] = splits;
+  return splits;
 }
 
-void ScanSegments::MeasureNext() {
+absl::StatusOr<ScanSegments::Found> ScanSegments::Answer(const Waiting& waiting) {
+  const Found& splits = waiting.made_permanent;
+  if (splits == nullptr) return FindOrMeasure(waiting.request);
+  if (splits->is_permanent.load()) return splits;
+  {
+    MutexLock lock(mutex_);
+    const auto known = known_.find(StorageIdOf(waiting.request));
+    // Without an entry the table is deleted.
+    if (known != known_.end() && known->second.sets[splits->number] != splits)
+      return absl::AbortedError(
+          "the segments of the parallel scan were measured again while this page was read; begin the scan "
+          "anew");
+  }
+  return Store(waiting.request, splits, true);
+}
+
+void ScanSegments::Find(Request request, Done<Found> found) {
+  if (Found splits = Use(request); splits != nullptr) return std::move(found)(std::move(splits));
+  Queue(Waiting{std::move(request), nullptr, std::move(found)});
+}
+
+void ScanSegments::MakePermanent(Request request, Found splits, Done<Found> done) {
+  if (splits->is_permanent.load()) return std::move(done)(std::move(splits));
+  Queue(Waiting{std::move(request), std::move(splits), std::move(done)});
+}
+
+void ScanSegments::Queue(Waiting waiting) {
+  {
+    MutexLock lock(mutex_);
+    waiting_.push_back(std::move(waiting));
+    if (answering_) return;
+    answering_ = true;
+  }
+  AnswerNext();
+}
+
+void ScanSegments::AnswerNext() {
   IoPool::Task task = [this] {
     Waiting next = TakeWaiting();
-    auto points = Measure(next.id, next.request);
+    auto splits = Answer(next);
     next.request = {};
-    std::move(next.found)(std::move(points));
+    std::move(next.done)(std::move(splits));
     {
       MutexLock lock(mutex_);
-      measuring_ = !waiting_.empty();
-      if (!measuring_) return;
+      answering_ = !waiting_.empty();
+      if (!answering_) return;
     }
-    MeasureNext();
+    AnswerNext();
   };
   if (engine_.io().Submit(task, IoPriority::kLong)) return;
   std::deque<Waiting> refused;
   {
     MutexLock lock(mutex_);
     refused.swap(waiting_);
-    measuring_ = false;
+    answering_ = false;
   }
-  for (Waiting& one : refused) std::move(one.found)(IoPoolFullError());
+  for (Waiting& one : refused) std::move(one.done)(IoPoolFullError());
 }
 
 ScanSegments::Waiting ScanSegments::TakeWaiting() {

@@ -1,12 +1,20 @@
 // The segments of a parallel Scan (SEM-033): contiguous key ranges of similar size that cover a table.
 //
 // The split points are measured when a scan first asks for a number of segments. They are stored in the
-// catalog, so that every page of every segment, before and after a restart, uses the same ranges. A table is
-// split into at most kMaxScanRanges ranges; further segments are empty. For each table or index the split
-// points of the kMaxSplits most recently used numbers of segments are kept. If split points were not used for
-// an hour, the next scan that begins measures them again.
+// catalog, so that every page of every segment, before and after a restart, uses the same ranges. Before a
+// page with a LastEvaluatedKey is answered, its split points become permanent: as long as the table exists,
+// its number of segments has these ranges, so the key can be a start key at any time. Split points without
+// such a page, as of a table that was small then, are measured again when Segment 0 is begun and they were
+// not used for an hour.
+//
+// A table is split into at most kMaxScanRanges ranges; further segments are empty. A table or an index has at
+// most kMaxSplits sets of split points: the first kMaxSplits - 1 numbers of segments have their own. All
+// further numbers share the set for kMaxScanRanges segments, of whose ranges each of their segments takes
+// several that follow each other.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <deque>
 #include <map>
 #include <memory>
@@ -23,58 +31,82 @@ using SplitPoints = std::vector<std::string>;
 
 class ScanSegments {
  public:
-  explicit ScanSegments(Engine& engine) : engine_(engine) {}
+  // One set of split points.
+  struct Splits {
+    Splits(SplitPoints split_points, int32_t segments, bool permanent)
+        : points(std::move(split_points)), number(segments), is_permanent(permanent) {}
+
+    const SplitPoints points;
+    // The number of segments under which the set is stored. The set of kMaxScanRanges segments serves other
+    // numbers too.
+    const int32_t number;
+    // Whether a start key may exist that needs them.
+    std::atomic<bool> is_permanent;
+    // Guarded by the mutex of ScanSegments.
+    std::chrono::steady_clock::time_point used = {};
+  };
+  using Found = std::shared_ptr<Splits>;
+
+  // `unused_for`: after which time without use split points that are not permanent may be measured again.
+  explicit ScanSegments(Engine& engine, std::chrono::seconds unused_for = std::chrono::hours(1))
+      : engine_(engine), unused_for_(unused_for) {}
 
   struct Request {
     std::shared_ptr<const Table> table;
     // Null: the table itself is scanned.
     const Index* index = nullptr;
     int32_t total_segments = 1;
-    // Whether this page has no start key. Later pages need the split points of the first one, if there was
-    // one: a program may also make the start key itself.
-    bool begins = true;
+    // Whether this is the first page of Segment 0, with which most scans begin.
+    bool begins = false;
     CancellationPtr cancellation;
   };
   // Gives `found` the split points: at once if they are in memory, otherwise later on an I/O thread. Requests
   // are answered there one after another, so that all segments of a scan get the same split points.
-  // Thread-safe. INVALID_ARGUMENT: this is not the first page, and the split points may have been removed.
-  void Find(Request request, Done<std::shared_ptr<const SplitPoints>> found);
+  // Thread-safe. INVALID_ARGUMENT: a pinned snapshot is read, and the table was deleted meanwhile.
+  void Find(Request request, Done<Found> found);
+  // Makes split points that Find gave permanent, then calls `done` with them: at once if they are permanent,
+  // otherwise later on an I/O thread. Thread-safe. ABORTED: they were measured again meanwhile.
+  void MakePermanent(Request request, Found splits, Done<Found> done);
 
  private:
-  using Id = std::pair<uint64_t, int32_t>;
-  struct CachedSplits {
+  // What is stored of one table or index, by number of segments.
+  struct OfKeyspace {
     std::string table_name;
-    std::shared_ptr<const SplitPoints> points;
-    std::chrono::steady_clock::time_point used;
+    std::map<int32_t, Found> sets;
   };
-
   struct Waiting {
-    Id id;
     Request request;
-    Done<std::shared_ptr<const SplitPoints>> found;
+    // Null: find the split points. Otherwise make these permanent.
+    Found made_permanent;
+    Done<Found> done;
   };
 
+  void Queue(Waiting waiting);
   // Lets an I/O thread answer the waiting requests, one after another.
-  void MeasureNext();
+  void AnswerNext();
   Waiting TakeWaiting();
-  absl::StatusOr<std::shared_ptr<const SplitPoints>> Measure(Id id, const Request& request);
-  // The split points in memory. Null if there are none, or a scan begins and they are too old.
-  std::shared_ptr<const SplitPoints> Use(Id id, bool begins);
-  // The catalog keys of the least recently used split points, which must be deleted so that at most
-  // kMaxSplits are left with those of `id`.
-  std::vector<std::string> LeastRecentlyUsed(const ReadView& view, Id id);
-  void Insert(Id id, const Table& table, std::shared_ptr<const SplitPoints> points);
+  absl::StatusOr<Found> Answer(const Waiting& waiting);
+  absl::StatusOr<Found> FindOrMeasure(const Request& request);
+  absl::StatusOr<Found> Store(const Request& request, Found splits, bool is_permanent);
+  // Reads the stored sets of a table or index, unless they are in memory.
+  absl::Status Load(const ReadView& view, const Request& request);
+  // The split points in memory. Null if there are none, or they are to be measured again.
+  Found Use(const Request& request);
+  // Under which number of segments the split points of `total_segments` are stored.
+  static int32_t NumberFor(const OfKeyspace& known, int32_t total_segments);
 
   Engine& engine_;
+  const std::chrono::seconds unused_for_;
   Mutex mutex_;
-  std::map<Id, CachedSplits> cache_ ABSL_GUARDED_BY(mutex_);
+  // By storage id. Whether there is an entry says whether the stored sets were read.
+  std::map<uint64_t, OfKeyspace> known_ ABSL_GUARDED_BY(mutex_);
   std::deque<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
-  // Whether a task of MeasureNext is queued or running.
-  bool measuring_ ABSL_GUARDED_BY(mutex_) = false;
+  // Whether a task of AnswerNext is queued or running.
+  bool answering_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-// The range of one segment.
-KeyRange SegmentRange(const SplitPoints& points, int32_t segment);
+// The range of one segment of `total_segments`. With more ranges than segments, a segment has several.
+KeyRange SegmentRange(const SplitPoints& points, int32_t segment, int32_t total_segments);
 
 // Keys that split the records of `keyspace` in `view` into `parts` ranges of about the same number or size of
 // records; fewer keys if there are not enough records. `records` is the number of records. CANCELLED,

@@ -75,4 +75,9 @@ std::vector<std::string> ScanSegmentKeys(const ReadView& view, uint64_t storage_
   return keys;
 }
 
+int32_t ScanSegmentNumber(std::string_view key) {
+  if (key.size() < 8) return 0;
+  return static_cast<int32_t>(ParseSequenceKey(key.substr(key.size() - 8)).value_or(0));
+}
+
 }  // namespace itemdb::storage

@@ -24,9 +24,10 @@ TEST_F(MoveTest, MovesWithWritersGoingOn) {
   ASSERT_TRUE(ClientOf(*source_)
                   .UpdateTimeToLive({.table_name = kMovedTable, .enabled = true, .attribute_name = "until"})
                   .ok());
+  ASSERT_TRUE(
+      ClientOf(*source_).UpdateTable({.table_name = kMovedTable, .deletion_protection_enabled = true}).ok());
   ASSERT_TRUE(ClientOf(*source_)
                   .UpdateTable({.table_name = kMovedTable,
-                                .deletion_protection_enabled = true,
                                 .stream_view_type = StreamViewType::kNewImage,
                                 .stream_enabled = true})
                   .ok());

@@ -1,5 +1,6 @@
 // PartiQL: requests and the whole bodies of their replies.
 
+#include "absl/strings/str_cat.h"
 #include "tests/http/json_fixture.h"
 
 namespace itemdb::testing {
@@ -100,6 +101,33 @@ TEST_F(JsonStatements, ABatchAnswersEachStatement) {
       std::string::npos)
       << writes;
   EXPECT_NE(writes.find(R"({"Error":{"Code":"ResourceNotFound","Message":")"), std::string::npos) << writes;
+}
+
+// The error of a statement has the service's text only: there is no second member for what we add.
+TEST_F(JsonStatements, ABatchHasTheServicesTexts) {
+  const struct {
+    const char* statement;
+    const char* text;
+  } rows[] = {{"SELECT * FROM Things WHERE pk = 'p' AND sk = 1",
+               "The provided key element does not match the schema"},
+              {"SELECT nonsense", "Statement wasn't well formed, can't be processed: Unexpected term"},
+              {"SELECT * FROM Things WHERE pk = ? AND sk = '1'",
+               "Number of parameters in request and statement don't match."},
+              {"DELETE FROM Things WHERE pk = 'p'",
+               "Where clause does not contain a mandatory equality on all key attributes"},
+              {"UPDATE Things SET z = y + 1 WHERE pk = 'p' AND sk = '1'",
+               "The provided expression refers to an attribute that does not exist in the item"},
+              {"INSERT INTO Things VALUE {'pk':'p','sk':'8','n':1e200}",
+               "Number overflow. Attempting to store a number with magnitude larger than supported range"}};
+  Insert(1);
+  for (const auto& row : rows) {
+    const std::string reply = json_.Succeed(
+        "BatchExecuteStatement", absl::StrCat(R"({"Statements":[{"Statement":")", row.statement, R"("}]})"));
+    EXPECT_NE(reply.find(absl::StrCat(R"("Code":"ValidationError","Message":")", row.text, R"("})")),
+              std::string::npos)
+        << row.statement << "\n"
+        << reply;
+  }
 }
 
 // ExecuteTransaction (OP-25, PQL-15) with EXISTS (PQL-06); its cancellation (ERR-05).

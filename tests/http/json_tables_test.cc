@@ -23,7 +23,6 @@ constexpr char kThings[] =
     R"("ProvisionedThroughput":{"NumberOfDecreasesToday":0,"ReadCapacityUnits":0,"WriteCapacityUnits":0},)"
     R"("TableSizeBytes":0,"ItemCount":0,"TableArn":"arn:aws:dynamodb:local:000000000000:table/Things","TableId":"*",)"
     R"("BillingModeSummary":{"BillingMode":"PAY_PER_REQUEST","LastUpdateToPayPerRequestDateTime":*},)"
-    R"("TableClassSummary":{"TableClass":"STANDARD"},)"
     R"("WarmThroughput":{"ReadUnitsPerSecond":12000,"WriteUnitsPerSecond":4000,"Status":"ACTIVE"},)"
     R"("DeletionProtectionEnabled":false})";
 
@@ -62,7 +61,7 @@ TEST(JsonTables, EveryPartOfADefinitionIsShownAgain) {
     "LocalSecondaryIndexes":[{"IndexName":"ByA","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"a","KeyType":"RANGE"}],
       "Projection":{"ProjectionType":"KEYS_ONLY"}}],
     "GlobalSecondaryIndexes":[{"IndexName":"ByABC","KeySchema":[{"AttributeName":"a","KeyType":"HASH"},{"AttributeName":"b","KeyType":"HASH"},
-      {"AttributeName":"c","KeyType":"RANGE"}],"Projection":{"ProjectionType":"INCLUDE","NonKeyAttributes":["x","y"]},
+      {"AttributeName":"c","KeyType":"RANGE"}],"Projection":{"ProjectionType":"INCLUDE","NonKeyAttributes":["y","x"]},
       "ProvisionedThroughput":{"ReadCapacityUnits":1,"WriteCapacityUnits":2}}],
     "StreamSpecification":{"StreamEnabled":false},"SSESpecification":{"Enabled":true,"SSEType":"KMS","KMSMasterKeyId":"key"},
     "TableClass":"STANDARD_INFREQUENT_ACCESS","DeletionProtectionEnabled":true,
@@ -70,8 +69,8 @@ TEST(JsonTables, EveryPartOfADefinitionIsShownAgain) {
     "Tags":[{"Key":"b","Value":"2"},{"Key":"a","Value":""}]})");
   EXPECT_EQ(
       MaskedTable(json.Succeed("DescribeTable", R"({"TableName":"Orders"})")),
-      R"({"Table":{"AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"},{"AttributeName":"sk","AttributeType":"N"},)"
-      R"({"AttributeName":"a","AttributeType":"B"},{"AttributeName":"b","AttributeType":"S"},{"AttributeName":"c","AttributeType":"N"}],)"
+      R"({"Table":{"AttributeDefinitions":[{"AttributeName":"a","AttributeType":"B"},{"AttributeName":"b","AttributeType":"S"},)"
+      R"({"AttributeName":"c","AttributeType":"N"},{"AttributeName":"pk","AttributeType":"S"},{"AttributeName":"sk","AttributeType":"N"}],)"
       R"("TableName":"Orders","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"sk","KeyType":"RANGE"}],)"
       R"("TableStatus":"ACTIVE","CreationDateTime":*,)"
       R"("ProvisionedThroughput":{"NumberOfDecreasesToday":0,"ReadCapacityUnits":5,"WriteCapacityUnits":6},)"
@@ -123,6 +122,20 @@ TEST(JsonTables, SettingsAreUpdated) {
             std::string::npos);
   EXPECT_NE(json.Fail("UpdateTable", R"({"TableName":"Things"})").find("#ValidationException"),
             std::string::npos);
+  EXPECT_NE(json.Fail("UpdateTable",
+                      R"({"TableName":"Things","TableClass":"STANDARD","DeletionProtectionEnabled":true})")
+                .find(R"("message":"TableClass must be the only operation in the request")"),
+            std::string::npos);
+}
+
+// The service turns a time to live on at once, also while we still read the items that were there before.
+TEST(JsonTables, ATimeToLiveIsEnabledAtOnce) {
+  JsonFixture json;
+  json.Succeed("CreateTable", kCreateThings);
+  json.Succeed("UpdateTimeToLive",
+               R"({"TableName":"Things","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}})");
+  EXPECT_EQ(json.Succeed("DescribeTimeToLive", R"({"TableName":"Things"})"),
+            R"({"TimeToLiveDescription":{"TimeToLiveStatus":"ENABLED","AttributeName":"ttl"}})");
 }
 
 // UpdateTable creates or deletes one index (SEM-095), defines its attributes (SEM-096), and backfills it
@@ -157,10 +170,14 @@ TEST(JsonTables, IndexesAreCreatedAndDeletedOnLiveTables) {
       std::string::npos);
 
   const std::string remove = R"({"Delete":{"IndexName":"ByA"}})";
-  const std::string limit = "#LimitExceededException";
+  EXPECT_NE(
+      json.Fail("UpdateTable",
+                R"({"TableName":"Things","GlobalSecondaryIndexUpdates":[)" + remove + "," + remove + "]}")
+          .find("Only one global secondary index update per index is allowed simultaneously. Index: ByA"),
+      std::string::npos);
   EXPECT_NE(json.Fail("UpdateTable", R"({"TableName":"Things","GlobalSecondaryIndexUpdates":[)" + remove +
-                                         "," + remove + "]}")
-                .find(limit),
+                                         R"(,{"Delete":{"IndexName":"Other"}}]})")
+                .find("#LimitExceededException"),
             std::string::npos);
   const std::string deleted =
       json.Succeed("UpdateTable", R"({"TableName":"Things","GlobalSecondaryIndexUpdates":[)" + remove + "]}");

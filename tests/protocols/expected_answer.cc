@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 
@@ -150,6 +151,10 @@ Answer Cancelled(const Json& cancelled) {
 // ---- tables
 
 void FillIndex(bool global, Json* index) {
+  if (index->contains("Projection") && (*index)["Projection"].contains("NonKeyAttributes")) {
+    Json& names = (*index)["Projection"]["NonKeyAttributes"];
+    std::sort(names.begin(), names.end());
+  }
   for (const char* number : {"ItemCount", "IndexSizeBytes"}) (*index)[number] = index->value(number, 0);
   index->erase("ProvisionedThroughput");
   if (index->contains("WarmThroughput")) (*index)["WarmThroughput"]["Status"] = (*index)["IndexStatus"];
@@ -158,6 +163,11 @@ void FillIndex(bool global, Json* index) {
 
 // The description of a table as the service returns it, including settings without effect (SEM-099).
 Json DescribedTable(Json table) {
+  // The service lists attributes by name.
+  if (table.contains("AttributeDefinitions")) {
+    std::sort(table["AttributeDefinitions"].begin(), table["AttributeDefinitions"].end(),
+              [](const Json& a, const Json& b) { return a["AttributeName"] < b["AttributeName"]; });
+  }
   for (const char* number : {"ItemCount", "TableSizeBytes"}) table[number] = table.value(number, 0);
   table["DeletionProtectionEnabled"] = table.value("DeletionProtectionEnabled", false);
   for (const char* only_in_grpc : {"CreationTimeMs", "TableId", "StreamViewType", "Tags"})
@@ -168,7 +178,9 @@ Json DescribedTable(Json table) {
   if (table.contains("LastUpdateToPayPerRequestTimeMs"))
     table["BillingModeSummary"] = {{"BillingMode", billing}};
   table.erase("LastUpdateToPayPerRequestTimeMs");
-  if (table.contains("TableClass")) table["TableClassSummary"] = {{"TableClass", table["TableClass"]}};
+  // The service does not show the default.
+  if (table.value("TableClass", "STANDARD") != "STANDARD")
+    table["TableClassSummary"] = {{"TableClass", table["TableClass"]}};
   table.erase("TableClass");
   if (table.contains("SSESpecification")) {
     const Json sse = table["SSESpecification"];

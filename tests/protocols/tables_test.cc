@@ -128,6 +128,7 @@ TEST_F(TablesOverBoth, Updates) {
       {"UpdateTable", update({{"OnDemandThroughput", {{"MaxReadRequestUnits", 5}}}})},
       {"UpdateTable", update({{"WarmThroughput", {{"ReadUnitsPerSecond", 12'000}}}})},
       {"UpdateTable", update({{"SSESpecification", {{"Enabled", true}}}})},
+      {"UpdateTable", update({{"TableClass", "STANDARD"}, {"BillingMode", "PAY_PER_REQUEST"}})},
       {"UpdateTable", update({{"BillingMode", "PROVISIONED"}})},
       {"UpdateTable", update({{"BillingMode", "PROVISIONED"}, {"ProvisionedThroughput", Throughput(3, 4)}})},
       {"UpdateTable", update({{"ProvisionedThroughput", Throughput(3, 4)}})},

@@ -1,4 +1,6 @@
 // Writes table descriptions into replies.
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "daemon/http/api/table_definitions.h"
 
@@ -98,9 +100,27 @@ void WriteOtherThroughputs(const Description& description, std::string_view stat
   }
 }
 
+// Attribute definitions and non-key attributes by name, as the service lists them; indexes stay as they are.
+v1::TableDescription WithSortedNames(v1::TableDescription table) {
+  auto* definitions = table.mutable_attribute_definitions();
+  std::sort(definitions->pointer_begin(), definitions->pointer_end(),
+            [](const auto* a, const auto* b) { return a->attribute_name() < b->attribute_name(); });
+  const auto sort_projections = [](auto* indexes) {
+    for (auto& index : *indexes) {
+      auto* names = index.mutable_projection()->mutable_non_key_attributes();
+      std::sort(names->begin(), names->end());
+    }
+  };
+  sort_projections(table.mutable_global_secondary_indexes());
+  sort_projections(table.mutable_local_secondary_indexes());
+  sort_projections(table.mutable_vector_indexes());
+  return table;
+}
+
 // Writes the settings that are stored and returned but have no effect (SEM-099).
 void WriteSettings(const v1::TableDescription& table, storage::JsonWriter* writer) {
-  if (table.table_class() != v1::TABLE_CLASS_UNSPECIFIED) {
+  // The service does not show the default.
+  if (table.table_class() == v1::TABLE_CLASS_STANDARD_INFREQUENT_ACCESS) {
     writer->Name("TableClassSummary").BeginObject();
     writer->Name("TableClass").String(EnumText(table.table_class())).EndObject();
   }
@@ -177,7 +197,8 @@ std::string StreamArn(std::string_view table_name, std::string_view label) {
   return absl::StrCat(TableArn(table_name), "/stream/", std::string(label));
 }
 
-void WriteTableDescription(const v1::TableDescription& table, storage::JsonWriter* writer) {
+void WriteTableDescription(const v1::TableDescription& described, storage::JsonWriter* writer) {
+  const v1::TableDescription table = WithSortedNames(described);
   const std::string arn = TableArn(table.table_name());
   writer->BeginObject().Name("AttributeDefinitions").BeginArray();
   for (const auto& definition : table.attribute_definitions()) {

@@ -187,7 +187,12 @@ void AnswerTimeToLive(JsonAnswer answer, absl::StatusOr<v1::UpdateTimeToLiveRepl
 }
 
 void AnswerTimeToLiveDescription(JsonAnswer answer, absl::StatusOr<v1::DescribeTimeToLiveReply> reply) {
-  if (reply.ok()) answer.statuses().Show(answer.table_name(), &*reply);
+  if (reply.ok()) {
+    // The time to live is on; gRPC says ENABLING while the items that were there before are being read.
+    if (reply->time_to_live_status() == v1::TIME_TO_LIVE_STATUS_ENABLING)
+      reply->set_time_to_live_status(v1::TIME_TO_LIVE_STATUS_ENABLED);
+    answer.statuses().Show(answer.table_name(), &*reply);
+  }
   AnswerObject<WriteTimeToLiveDescription>(std::move(answer), reply);
 }
 

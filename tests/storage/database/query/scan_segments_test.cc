@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "absl/strings/str_cat.h"
 #include "storage/base/limits.h"
 #include "storage/base/service_text.h"
 #include "storage/schema/table_changes.h"
@@ -37,6 +38,33 @@ class ScanSegmentsTest : public ::testing::Test {
       ASSERT_TRUE(BatchWrite(database_, batch).ok());
     }
   }
+  // Puts 1,000 items whose keys are before those of Fill, in the table and in its index.
+  void FillBefore(const std::string& prefix) {
+    for (int i = 0; i < 1'000;) {
+      wire::BatchWriteItemRequest batch;
+      auto* table = batch.add_request_items();
+      table->set_table_name("Things");
+      for (int in_batch = 0; in_batch < 25; ++in_batch, ++i) {
+        table->add_write_requests()->mutable_put_request()->set_item(
+            Encode({{"pk", S(absl::StrCat(prefix, i))}, {"sk", S("s")}, {"n", N("1")}, {"parity", S("a")}}));
+      }
+      ASSERT_TRUE(BatchWrite(database_, batch).ok());
+    }
+  }
+  // Writes all files of the database anew, and opens it again.
+  void Compact() {
+    database_.Close();
+    {
+      auto engine = Engine::Open(database_.options());
+      ASSERT_TRUE(engine.ok()) << engine.status();
+      const Store& store = *(*(*engine)->View())->store();
+      rocksdb::CompactRangeOptions all;
+      all.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+      for (rocksdb::ColumnFamilyHandle* family : {store.items(), store.global_entries(), store.catalog()})
+        ASSERT_TRUE(store.db()->CompactRange(all, family, nullptr, nullptr).ok());
+    }
+    database_.Reopen();
+  }
   wire::PageRequest Segment(int segment, int total, const std::string& index = "") {
     wire::PageRequest request = ScanRequest("Things");
     request.set_index_name(index);
@@ -67,7 +95,8 @@ class ScanSegmentsTest : public ::testing::Test {
 
 TEST_F(ScanSegmentsTest, AreDisjointCompleteAndOfAboutTheSameSize) {
   Fill(0, 2'000);
-  for (int total : {1, 2, 3, 7, 16}) {
+  // After 15 numbers of segments, further ones share one set of split points.
+  for (int total = 1; total <= 40; ++total) {
     SCOPED_TRACE(total);
     for (size_t size : Sizes(total, 2'000)) {
       EXPECT_GE(size, 2'000u / total / 2);
@@ -162,8 +191,8 @@ TEST_F(ScanSegmentsTest, AStartKeyNeedsNoFirstPage) {
   for (size_t size : Sizes(kSegments, 1'000)) EXPECT_GE(size, 100u);
 }
 
-// Otherwise the borders of old numbers of segments would pile up in the catalog.
-TEST_F(ScanSegmentsTest, OfTheNumbersUsedLastAreKeptAndGoWithTheirTable) {
+// Otherwise the borders of all numbers of segments would pile up in the catalog.
+TEST_F(ScanSegmentsTest, AreStoredForFewNumbersAndGoWithTheirTable) {
   Fill(0, 100);
   for (int total = 1; total <= 40; ++total) ASSERT_TRUE(Scan(Segment(0, total)).ok());
   const uint64_t storage_id = Describe(database_, "Things").storage_id();
@@ -176,12 +205,125 @@ TEST_F(ScanSegmentsTest, OfTheNumbersUsedLastAreKeptAndGoWithTheirTable) {
   };
   auto keys = stored();
   EXPECT_EQ(keys.size(), kMaxSplits);
-  EXPECT_TRUE(keys.contains(ScanSegmentKey(storage_id, 40)));
-  EXPECT_FALSE(keys.contains(ScanSegmentKey(storage_id, 1)));
+  EXPECT_TRUE(keys.contains(ScanSegmentKey(storage_id, 1)));
+  EXPECT_TRUE(keys.contains(ScanSegmentKey(storage_id, kMaxScanRanges)));
+  EXPECT_FALSE(keys.contains(ScanSegmentKey(storage_id, 40)));
   database_.Reopen();
   ASSERT_TRUE(DeleteTable(database_, "Things").ok());
   database_.Close();
   EXPECT_TRUE(stored().empty());
+}
+
+// A scan is continued after other numbers of segments were used, after many items were put before all others,
+// and after the database was reopened and compacted. Items that existed all along are read once.
+TEST_F(ScanSegmentsTest, AStartKeyDoesNotExpire) {
+  Fill(0, 1'000);
+  // All numbers from 15 on share their split points.
+  for (int total = 40; total < 60; ++total) ASSERT_TRUE(Scan(Segment(0, total)).ok());
+  for (const int total : {3, 30}) {
+    for (const std::string index : {"", "ByParity"}) {
+      SCOPED_TRACE(absl::StrCat(total, " segments of ", index));
+      // By segment: the items of its first page, and where it continues. The last segment has no page yet.
+      std::multiset<std::string> read;
+      std::vector<wire::PageRequest> rests;
+      for (int segment = 0; segment < total; ++segment) {
+        rests.push_back(Segment(segment, total, index));
+        if (segment + 1 == total) break;
+        rests.back().set_limit(5);
+        auto page = Scan(rests.back());
+        ASSERT_TRUE(page.ok()) << page.status();
+        ASSERT_TRUE(page->reply.has_last_evaluated_key());
+        for (const std::string& item : ShowItems(*page)) read.insert(item);
+        rests.back().set_exclusive_start_key(page->reply.last_evaluated_key());
+      }
+      auto whole = ScanRequest("Things");
+      whole.set_index_name(index);
+      const std::vector<std::string> before = ScanAll(database_, whole);
+
+      for (int other = 60; other < 90; ++other) ASSERT_TRUE(Scan(Segment(0, other, index)).ok());
+      FillBefore(absl::StrCat("a", total, index));
+      Compact();
+
+      for (const wire::PageRequest& rest : rests) {
+        for (const std::string& item : ScanAll(database_, rest)) read.insert(item);
+      }
+      for (const std::string& item : before) ASSERT_EQ(read.count(item), 1u) << item;
+      for (const std::string& item : read) ASSERT_EQ(read.count(item), 1u) << item;
+    }
+  }
+}
+
+// A table may be scanned while it is empty, in a test of the program, and be large later. Once a start key
+// was given, the ranges stay.
+TEST_F(ScanSegmentsTest, AreMeasuredAgainUntilAStartKeyWasGiven) {
+  auto engine_options = database_.options();
+  Fill(0, 10);
+  auto measure = [&](ScanSegments& segments, Engine& engine, bool begins) {
+    auto view = *engine.View();
+    auto table = *view->catalog().Find("Things");
+    return *Await<ScanSegments::Found>([&](auto done) {
+      segments.Find({.table = table, .total_segments = 4, .begins = begins, .cancellation = nullptr},
+                    std::move(done));
+    });
+  };
+  auto with_segments = [&](auto use) {
+    database_.Close();
+    auto engine = Engine::Open(engine_options);
+    ASSERT_TRUE(engine.ok()) << engine.status();
+    ScanSegments segments(**engine, std::chrono::seconds(0));
+    use(segments, **engine);
+    engine->reset();
+    database_.Reopen();
+  };
+  SplitPoints of_ten;
+  with_segments(
+      [&](ScanSegments& segments, Engine& engine) { of_ten = measure(segments, engine, true)->points; });
+  Fill(10, 1'000);
+  SplitPoints of_thousand;
+  with_segments([&](ScanSegments& segments, Engine& engine) {
+    // Other pages than the first of Segment 0 may belong to a scan that has begun.
+    EXPECT_EQ(measure(segments, engine, false)->points, of_ten);
+    const ScanSegments::Found splits = measure(segments, engine, true);
+    of_thousand = splits->points;
+    EXPECT_NE(of_thousand, of_ten);
+    auto view = *engine.View();
+    auto made = Await<ScanSegments::Found>([&](auto done) {
+      segments.MakePermanent({.table = *view->catalog().Find("Things"), .cancellation = nullptr}, splits,
+                             std::move(done));
+    });
+    ASSERT_TRUE(made.ok()) << made.status();
+  });
+  Fill(1'000, 3'000);
+  with_segments([&](ScanSegments& segments, Engine& engine) {
+    EXPECT_EQ(measure(segments, engine, true)->points, of_thousand);
+  });
+}
+
+// A page whose split points were measured again while it was read must not give a start key.
+TEST_F(ScanSegmentsTest, ThatWereReplacedDoNotBecomePermanent) {
+  Fill(0, 10);
+  database_.Close();
+  auto engine = Engine::Open(database_.options());
+  ASSERT_TRUE(engine.ok()) << engine.status();
+  ScanSegments segments(**engine, std::chrono::seconds(0));
+  const ScanSegments::Request request{.table = *(*(*engine)->View())->catalog().Find("Things"),
+                                      .total_segments = 4,
+                                      .begins = true,
+                                      .cancellation = nullptr};
+  auto find = [&] {
+    return *Await<ScanSegments::Found>([&](auto done) { segments.Find(request, std::move(done)); });
+  };
+  auto make_permanent = [&](const ScanSegments::Found& splits) {
+    return Await<ScanSegments::Found>(
+               [&](auto done) { segments.MakePermanent(request, splits, std::move(done)); })
+        .status();
+  };
+  const ScanSegments::Found first = find();
+  const ScanSegments::Found second = find();
+  ASSERT_NE(first, second);
+  EXPECT_EQ(make_permanent(first).code(), absl::StatusCode::kAborted);
+  EXPECT_TRUE(make_permanent(second).ok());
+  EXPECT_EQ(find(), second);
 }
 
 // The sizes of more than 50,000 records are estimated. The keys here have long common prefixes, and a tenth

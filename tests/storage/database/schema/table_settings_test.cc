@@ -49,6 +49,8 @@ TEST(TableSettings, AreKeptAndShownAndCanBeChanged) {
   v1::UpdateTableRequest update;
   update.set_table_name("Things");
   update.mutable_warm_throughput()->set_write_units_per_second(5'000);
+  ASSERT_TRUE(ChangeTable(database, update).ok());
+  update.clear_warm_throughput();
   update.mutable_on_demand_throughput()->set_max_read_request_units(-1);
   ASSERT_TRUE(ChangeTable(database, update).ok());
   EXPECT_EQ(Settings(Describe(database, "Things")),
@@ -58,6 +60,8 @@ TEST(TableSettings, AreKeptAndShownAndCanBeChanged) {
   update.Clear();
   update.set_table_name("Things");
   update.set_table_class(v1::TABLE_CLASS_STANDARD);
+  ASSERT_TRUE(ChangeTable(database, update).ok());
+  update.clear_table_class();
   update.mutable_sse_specification();
   auto updated = ChangeTable(database, update);
   ASSERT_TRUE(updated.ok()) << updated.status();
@@ -133,8 +137,6 @@ TEST(TableSettings, AreCheckedByCreatingAndByUpdating) {
          t->mutable_sse_specification()->set_kms_master_key_id(std::string(2'049, 'k'));
        },
        "KMSMasterKeyId has 2049 bytes; at most 2048 are allowed"},
-      {"no bound", [](Request* t) { t->mutable_on_demand_throughput(); },
-       "OnDemandThroughput must give MaxReadRequestUnits, MaxWriteRequestUnits or both"},
       {"zero reads", [](Request* t) { t->mutable_on_demand_throughput()->set_max_read_request_units(0); },
        "must be at least 1, or -1 for no bound"},
       {"minus two writes",
@@ -160,6 +162,15 @@ TEST(TableSettings, AreCheckedByCreatingAndByUpdating) {
     if (update.has_warm_throughput()) *create.mutable_warm_throughput() = update.warm_throughput();
     EXPECT_THAT(CreateTable(database, create).status(), IsInvalid(row.message));
   }
+  // Without a bound OnDemandThroughput changes nothing.
+  v1::UpdateTableRequest update;
+  update.set_table_name("Things");
+  update.mutable_on_demand_throughput();
+  EXPECT_THAT(ChangeTable(database, update).status(), IsInvalid("at least one of BillingMode"));
+  auto create = TableRequest("Other");
+  create.mutable_on_demand_throughput();
+  EXPECT_THAT(CreateTable(database, create).status(),
+              IsInvalid("OnDemandThroughput must give MaxReadRequestUnits, MaxWriteRequestUnits or both"));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // UpdateTable, deletion protection and tags (SEM-094, SEM-095, OP-05, OP-06, OP-08, OP-09).
 
+#include <functional>
 #include <thread>
 
 #include "storage/base/limits.h"
@@ -132,6 +133,86 @@ TEST_F(TableUpdates, AreChecked) {
   // That a request changes nothing is found before the table is looked up.
   request_.clear_billing_mode();
   EXPECT_THAT(Update(request_).status(), IsInvalid("at least one of BillingMode"));
+}
+
+// Most changes come alone, also in a request for a table that is missing (SEM-095).
+TEST_F(TableUpdates, ChangeOneThingAtATime) {
+  using Request = v1::UpdateTableRequest;
+  using Change = std::function<void(Request*)>;
+  const Change sse = [](Request* r) { r->mutable_sse_specification()->set_enabled(true); };
+  const Change table_class = [](Request* r) { r->set_table_class(v1::TABLE_CLASS_STANDARD); };
+  const Change protection = [](Request* r) { r->set_deletion_protection_enabled(false); };
+  const Change warm = [](Request* r) { r->mutable_warm_throughput()->set_read_units_per_second(50'000); };
+  const Change index = [](Request* r) {
+    auto* created = r->add_global_secondary_index_creations();
+    created->set_index_name("ByOther");
+    created->add_key_schema()->set_attribute_name("other");
+  };
+  const Change deletion = [](Request* r) { r->add_global_secondary_index_deletions("ByGroup"); };
+  const Change billing = [](Request* r) { r->set_billing_mode(v1::BILLING_MODE_PAY_PER_REQUEST); };
+  const Change on_demand = [](Request* r) {
+    r->mutable_on_demand_throughput()->set_max_read_request_units(50);
+  };
+  const Change provisioned = [](Request* r) {
+    r->mutable_provisioned_throughput()->set_read_capacity_units(5);
+    r->mutable_provisioned_throughput()->set_write_capacity_units(5);
+  };
+  const Change stream = [](Request* r) {
+    r->set_stream_enabled(true);
+    r->set_stream_view_type(v1::STREAM_VIEW_TYPE_NEW_IMAGE);
+  };
+  const struct {
+    std::vector<Change> changes;
+    const char* named;
+  } rows[] = {{{sse, table_class}, "SSESpecification"},
+              {{stream, sse}, "SSESpecification"},
+              {{protection, table_class, warm}, "TableClass"},
+              {{warm, protection}, "DeletionProtectionEnabled"},
+              {{protection, billing}, "DeletionProtectionEnabled"},
+              {{index, warm}, "WarmThroughput"},
+              {{index, billing}, "GlobalSecondaryIndexUpdates"},
+              {{deletion, stream}, "GlobalSecondaryIndexUpdates"},
+              {{deletion, provisioned}, "GlobalSecondaryIndexUpdates"},
+              {{on_demand, stream}, "StreamSpecification"},
+              {{provisioned, stream}, "StreamSpecification"}};
+  for (const auto& row : rows) {
+    for (const char* table : {"Things", "Missing"}) {
+      Request request;
+      request.set_table_name(table);
+      for (const Change& change : row.changes) change(&request);
+      SCOPED_TRACE(request.ShortDebugString());
+      const absl::Status refused = Update(request).status();
+      EXPECT_THAT(refused, IsInvalid("must be the only operation in the request"));
+      EXPECT_EQ(ServiceTextOf(refused),
+                std::string(row.named) + " must be the only operation in the request");
+    }
+  }
+  for (const std::vector<Change>& together :
+       {std::vector{billing, stream}, std::vector{billing, on_demand}}) {
+    Request request;
+    request.set_table_name("Things");
+    for (const Change& change : together) change(&request);
+    EXPECT_TRUE(Update(request).ok()) << request.ShortDebugString();
+  }
+  // A change to PROVISIONED drops what was set for the other mode.
+  EXPECT_TRUE(Describe(database_, "Things").has_on_demand_throughput());
+  Request request;
+  request.set_table_name("Things");
+  request.set_billing_mode(v1::BILLING_MODE_PROVISIONED);
+  provisioned(&request);
+  auto* of_index = request.add_global_secondary_index_throughputs();
+  of_index->set_index_name("ByGroup");
+  *of_index->mutable_provisioned_throughput() = request.provisioned_throughput();
+  ASSERT_TRUE(Update(request).ok());
+  EXPECT_FALSE(Describe(database_, "Things").has_on_demand_throughput());
+}
+
+TEST_F(TableUpdates, NameEachIndexOnce) {
+  request_.add_global_secondary_index_deletions("Same");
+  request_.add_global_secondary_index_deletions("Same");
+  EXPECT_EQ(ServiceTextOf(Update(request_).status()),
+            "One or more parameter values were invalid: Only one global secondary index update per index is "
+            "allowed simultaneously. Index: Same");
 }
 
 TEST_F(TableUpdates, ChangeWhichImagesChangeRecordsCarryFromThenOn) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Starts the image of packaging/container.sh as its configuration says, asks it inside and over HTTP, stops it, and starts
-# it again on the same volume. Needs root. The container is run by runc, with namespaces of its own; where the kernel's
+# another container on the same volume. Needs root. The container is run by runc, with namespaces of its own; where the kernel's
 # control groups do not let it, in a chroot of the image's files, and the last line says so.
 #
 #   container_test.sh FOLDER    the folder of the image
@@ -85,7 +85,12 @@ answer=$(curl -sS "http://$http/" -H 'X-Amz-Target: DynamoDB_20120810.GetItem' -
   -d '{"TableName": "Birds", "Key": {"id": {"S": "owl"}}}')
 [[ $answer == *'"legs":{"N":"2"}'* ]] || fail "over HTTP the item is: $answer"
 stop
+
+# Another container with the same volume, as after an upgrade.
+"${storage[@]}" rm "$container" >/dev/null
+container=$("${storage[@]}" from --quiet "oci-archive:$archive")
+mount=$("${storage[@]}" mount "$container")
 start
-[[ $(inside itemctl -o jsonl item get Birds '{"id": "owl"}') == *'"legs": 2'* ]] || fail "after a restart the item is gone"
+[[ $(inside itemctl -o jsonl item get Birds '{"id": "owl"}') == *'"legs": 2'* ]] || fail "in another container the item is gone"
 stop
-echo "the image $(basename "$archive"), $(stat -c %s "$archive") bytes, was started, asked and started again, $how"
+echo "the image $(basename "$archive"), $(stat -c %s "$archive") bytes, was started and asked, and another container on its volume, $how"

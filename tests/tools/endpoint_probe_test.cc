@@ -113,23 +113,29 @@ TEST(EndpointProbe, SaysWhatListensThere) {
   }
 }
 
-// A URL of an address that speaks gRPC, and of one that speaks TLS, but not HTTP/1.1.
 TEST(EndpointProbe, SaysWhatListensAtAUrl) {
   FakeDaemon daemon;
-  const Outcome grpc =
-      RunTool({"--endpoint", "http://" + daemon.endpoint(), "--timeout", "5", "table", "list"});
-  EXPECT_EQ(grpc.exit_code, 5);
-  EXPECT_THAT(grpc.err, HasSubstr("the server there speaks gRPC, as itemd does at --listen; write " +
-                                  daemon.endpoint() + " without http://"));
+  const FakeServer http(FakeServer::Behavior::kAnswer, kHttpAnswer);
   const FakeServer tls(FakeServer::Behavior::kAnswer, kTlsAlert);
-  const Outcome secure =
-      RunTool({"--endpoint", "http://" + tls.endpoint() + "/", "--timeout", "5", "table", "list"});
-  EXPECT_EQ(secure.exit_code, 5);
-  EXPECT_THAT(
-      secure.err,
-      HasSubstr("the server there expects TLS: begin with https://; or, if it is an itemd's address of "
-                "--listen, write " +
-                tls.endpoint() + " and name"));
+  struct Row {
+    std::string url;
+    std::string says;
+  };
+  const Row rows[] = {
+      {"http://" + daemon.endpoint(),
+       "speaks gRPC, as itemd does at --listen; write " + daemon.endpoint() + "\n"},
+      {"https://" + daemon.endpoint(),
+       "speaks gRPC, as itemd does at --listen; write " + daemon.endpoint() + "\n"},
+      {"https://" + http.endpoint(), "the server there does not use TLS: begin with http://\n"},
+      {"http://" + tls.endpoint() + "/",
+       "expects TLS: begin with https://; or, if it is an itemd's address of --listen, write " +
+           tls.endpoint() + " and"}};
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.url);
+    const Outcome outcome = RunTool({"--endpoint", row.url, "--timeout", "5", "table", "list"});
+    EXPECT_EQ(outcome.exit_code, 5);
+    EXPECT_THAT(outcome.err, HasSubstr(row.says));
+  }
 }
 
 TEST(EndpointProbe, SaysWhenTlsIsTooMuch) {

@@ -78,6 +78,15 @@ TEST_F(ItemctlTls, AClientWithoutTlsIsToldThatThePortExpectsIt) {
               HasSubstr("expects TLS: begin with https://; or, if it is an itemd's address of --listen"));
 }
 
+// Over HTTP with TLS by an authority that the system does not know.
+TEST_F(ItemctlTls, AnUnknownAuthorityIsToBeNamed) {
+  StartDaemon({"--http-listen", "127.0.0.1:0"});
+  const Outcome unknown =
+      RunTool({"--endpoint", "https://" + daemon_.http_endpoint(), "--timeout", "5", "table", "list"});
+  EXPECT_EQ(unknown.exit_code, 5);
+  EXPECT_THAT(unknown.err, HasSubstr("; name its certificate authority with --tls-ca"));
+}
+
 TEST_F(ItemctlTls, ADaemonThatAsksForACertificateTakesTheRightOne) {
   StartDaemon({"--tls-client-ca", Path("ca.pem")});
   const Outcome with =

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "absl/strings/match.h"
 #include "tools/base/exit_codes.h"
 
 namespace itemdb::tools {
@@ -19,7 +20,7 @@ namespace {
 constexpr int kPatienceMs = 1'000;
 constexpr size_t kMaxHttpAnswer = 4'096;
 constexpr std::string_view kUnixPrefix = "unix:";
-constexpr std::string_view kHttpScheme = "http://";
+constexpr std::string_view kSchemeEnd = "://";
 
 // The first bytes of an HTTP/2 client with an empty SETTINGS frame (RFC 9113, 3.4); a server answers with its
 // own SETTINGS frame.
@@ -162,25 +163,29 @@ Listener ProbeEndpoint(const std::string& endpoint) {
 
 namespace {
 
-// As Diagnosed, for the endpoint http://HOST:PORT, behind which may be anything that speaks DynamoDB's
-// protocol.
-absl::Status DiagnosedUrl(const absl::Status& status, const std::string& url) {
-  const std::string address =
-      url.substr(kHttpScheme.size(), url.find('/', kHttpScheme.size()) - kHttpScheme.size());
+// As Diagnosed, for a URL with a port, behind which may be anything that speaks DynamoDB's protocol.
+absl::Status DiagnosedUrl(const absl::Status& status, const std::string& url, const GlobalOptions& options) {
+  const size_t scheme = url.find(kSchemeEnd) + kSchemeEnd.size();
+  const bool with_tls = url.starts_with("https:");
+  const std::string address = url.substr(scheme, url.find('/', scheme) - scheme);
   if (address.rfind(':') == std::string::npos) return status;
-  const std::string nobody = "nobody speaks HTTP/1.1 at " + url + ": the server there ";
+  const auto wrong = [&](const std::string& what) {
+    return ToolError(ExitCode::kUnreachable,
+                     "no DynamoDB protocol is spoken at " + url + ": the server there " + what);
+  };
   switch (ProbeEndpoint(address)) {
     case Listener::kHttp2:
-      return ToolError(ExitCode::kUnreachable, nobody + "speaks gRPC, as itemd does at --listen; write " +
-                                                   address + " without http://");
+      return wrong("speaks gRPC, as itemd does at --listen; write " + address);
+    case Listener::kHttp1:
+      return with_tls ? wrong("does not use TLS: begin with http://") : status;
     case Listener::kTls:
+      if (!with_tls) {
+        return wrong("expects TLS: begin with https://; or, if it is an itemd's address of --listen, write " +
+                     address + " and name its certificate authority with --tls-ca");
+      }
+      if (!options.tls_ca.empty() || !absl::StrContains(status.message(), "certificate")) return status;
       return ToolError(ExitCode::kUnreachable,
-                       nobody +
-                           "expects TLS: begin with https://; or, if it is an itemd's address of "
-                           "--listen, write " +
-                           address +
-                           " and name its certificate authority "
-                           "with --tls-ca");
+                       std::string(status.message()) + "; name its certificate authority with --tls-ca");
     default:
       return status;
   }
@@ -196,8 +201,8 @@ absl::Status Diagnosed(const absl::Status& status, Context& context) {
     return ToolError(ExitCode::kUnreachable, "no itemd answers at " + endpoint + ": " + why);
   };
   if (endpoint.find(',') != std::string::npos) return status;  // Nobody knows which of them was meant.
-  if (endpoint.starts_with(kHttpScheme)) return DiagnosedUrl(status, endpoint);
-  if (endpoint.find("://") != std::string::npos) return status;
+  if (endpoint.find(kSchemeEnd) != std::string::npos)
+    return DiagnosedUrl(status, endpoint, context.options());
   const bool with_tls = TlsOf(context.options()).has_value();
   switch (ProbeEndpoint(endpoint)) {
     case Listener::kNone:

@@ -89,13 +89,34 @@ absl::StatusOr<std::vector<std::optional<Item>>> Side::GetItems(const std::strin
 absl::Status Side::WriteItems(const std::vector<BatchWrite>& writes, Pace& pace) const {
   if (writes.empty()) return absl::OkStatus();
   const auto items = static_cast<int64_t>(writes.size());
-  return Try([&] {
+  const absl::Time called = absl::Now();
+  absl::Status last;
+  absl::Status result = Try([&] {
     pace.Begin(items);
+    // Calls that wait for their turn need not each find out that the side is away for too long.
+    last = GivenUpSince(called);
+    if (!last.ok()) {
+      pace.End(items, absl::InfiniteDuration(), /*was_refused=*/true);
+      return last;
+    }
     const absl::Time begin = absl::Now();
-    absl::Status status = WriteOnce(writes);
-    pace.End(items, absl::Now() - begin, absl::IsResourceExhausted(status));
-    return status;
+    last = WriteOnce(writes);
+    pace.End(items, absl::Now() - begin, absl::IsResourceExhausted(last));
+    return last;
   });
+  if (MayPass(result)) GiveUp(last);
+  return result;
+}
+
+void Side::GiveUp(const absl::Status& error) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  given_up_time_ = absl::Now();
+  given_up_ = error;
+}
+
+absl::Status Side::GivenUpSince(absl::Time begin) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return given_up_time_ > begin ? given_up_ : absl::OkStatus();
 }
 
 absl::Status Side::Named(const absl::Status& error) const {

@@ -68,6 +68,9 @@ class Side {
   absl::Status WriteItems(const std::vector<BatchWrite>& writes, Pace& pace) const;
 
  private:
+  // The last write that failed for the whole patience.
+  void GiveUp(const absl::Status& error) const;
+  absl::Status GivenUpSince(absl::Time begin) const;
   // `error` with the name of this side, and what to do about it where that is known.
   absl::Status Named(const absl::Status& error) const;
   absl::Status WriteOnce(const std::vector<BatchWrite>& writes) const;
@@ -82,6 +85,8 @@ class Side {
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   mutable absl::Time last_said_ = absl::InfinitePast();
+  mutable absl::Time given_up_time_ = absl::InfinitePast();
+  mutable absl::Status given_up_;
 };
 
 }  // namespace itemdb::tools

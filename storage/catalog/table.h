@@ -101,7 +101,7 @@ struct Table {
 
 // OK if the items of the table may be written by who has the secret of `pass_sha256`, which is empty for
 // writers without one. UNAVAILABLE (TABLE_MOVING), FAILED_PRECONDITION (TABLE_MOVED): the table has a fence
-// that does not let it through.
+// that does not let it through. INVALID_ARGUMENT: there is a secret, and no fence.
 absl::Status CheckNotFenced(const Table& table, std::string_view pass_sha256);
 
 // Returns the descriptor of a stored definition. `patterns` is null. A CREATING index is kBackfilling.

@@ -175,6 +175,11 @@ ScanSegments::Found ScanSegments::Use(const Request& request) {
   return found->second;
 }
 
+ScanSegments::Found ScanSegments::SetOrNull(const OfKeyspace& known, int32_t number) {
+  const auto found = known.sets.find(number);
+  return found == known.sets.end() ? nullptr : found->second;
+}
+
 absl::Status ScanSegments::Load(const ReadView& view, const Request& request) {
   const uint64_t storage_id = StorageIdOf(request);
   {
@@ -185,12 +190,16 @@ absl::Status ScanSegments::Load(const ReadView& view, const Request& request) {
       return !IsInUse(view.catalog(), entry.second.table_name, entry.first);
     });
   }
+  // Of a deleted table nothing is kept.
+  if (!IsInUse(view.catalog(), request.table->name, storage_id)) return absl::OkStatus();
   OfKeyspace loaded{.table_name = request.table->name, .sets = {}};
-  for (const std::string& key : ScanSegmentKeys(view, storage_id)) {
+  ITEMDB_ASSIGN_OR_RETURN(const std::vector<std::string> keys, ScanSegmentKeys(view, storage_id));
+  for (const std::string& key : keys) {
     const int32_t number = ScanSegmentNumber(key);
     std::string record;
-    rocksdb::Status status =
-        view.store()->db()->Get(rocksdb::ReadOptions(), view.store()->catalog(), key, &record);
+    rocksdb::ReadOptions options;
+    options.snapshot = view.snapshot();
+    rocksdb::Status status = view.store()->db()->Get(options, view.store()->catalog(), key, &record);
     if (!status.ok()) return view.store()->ReadError("cannot read the segments of a scan", status);
     Found splits = DecodeSplits(key, record, number);
     if (splits == nullptr)
@@ -265,7 +274,8 @@ absl::StatusOr<ScanSegments::Found> ScanSegments::Answer(const Waiting& waiting)
     MutexLock lock(mutex_);
     const auto known = known_.find(StorageIdOf(waiting.request));
     // Without an entry the table is deleted.
-    if (known != known_.end() && known->second.sets[splits->number] != splits)
+    const Found current = known == known_.end() ? nullptr : SetOrNull(known->second, splits->number);
+    if (current != nullptr && current != splits)
       return absl::AbortedError(
           "the segments of the parallel scan were measured again while this page was read; begin the scan "
           "anew");

@@ -94,6 +94,8 @@ class ScanSegments {
   Found Use(const Request& request);
   // Under which number of segments the split points of `total_segments` are stored.
   static int32_t NumberFor(const OfKeyspace& known, int32_t total_segments);
+  // The set of this number; null: none is known.
+  static Found SetOrNull(const OfKeyspace& known, int32_t number);
 
   Engine& engine_;
   const std::chrono::seconds unused_for_;

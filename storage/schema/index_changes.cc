@@ -116,7 +116,7 @@ absl::StatusOr<v1::UpdateTableReply> Update(Engine& engine, const v1::UpdateTabl
   std::vector<std::string> segments;
   if (deleted != nullptr) {
     ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
-    segments = ScanSegmentKeys(*view, deleted->storage_id);
+    ITEMDB_ASSIGN_OR_RETURN(segments, ScanSegmentKeys(*view, deleted->storage_id));
   }
 
   const auto also = [&](CommitGroup& group) {

@@ -123,9 +123,10 @@ absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTabl
     if (table->definition.has_point_in_time_recovery())
       deleted = DeletedTableOf(engine, *table, reply.table());
     reply.mutable_table()->set_table_status(v1::TABLE_STATUS_DELETING);
-    segments = ScanSegmentKeys(*view, table->storage_id);
+    ITEMDB_ASSIGN_OR_RETURN(segments, ScanSegmentKeys(*view, table->storage_id));
     for (const Index& index : table->indexes) {
-      for (std::string& key : ScanSegmentKeys(*view, index.storage_id)) segments.push_back(std::move(key));
+      ITEMDB_ASSIGN_OR_RETURN(std::vector<std::string> of_index, ScanSegmentKeys(*view, index.storage_id));
+      for (std::string& key : of_index) segments.push_back(std::move(key));
     }
   }
   if (table->definition.deletion_protection_enabled()) {

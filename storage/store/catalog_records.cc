@@ -65,13 +65,16 @@ std::string ScanSegmentKey(uint64_t storage_id, int32_t total_segments) {
   return kSegmentsKeyPrefix + StorageIdKey(storage_id) + SequenceKey(static_cast<uint64_t>(total_segments));
 }
 
-std::vector<std::string> ScanSegmentKeys(const ReadView& view, uint64_t storage_id) {
+absl::StatusOr<std::vector<std::string>> ScanSegmentKeys(const ReadView& view, uint64_t storage_id) {
   std::vector<std::string> keys;
   const std::string prefix = kSegmentsKeyPrefix + StorageIdKey(storage_id);
-  std::unique_ptr<rocksdb::Iterator> it =
-      view.store()->NewIterator(rocksdb::ReadOptions(), view.store()->catalog());
+  rocksdb::ReadOptions options;
+  options.snapshot = view.snapshot();
+  std::unique_ptr<rocksdb::Iterator> it = view.store()->NewIterator(options, view.store()->catalog());
   for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix); it->Next())
     keys.push_back(it->key().ToString());
+  if (!it->status().ok())
+    return view.store()->ReadError("cannot read which segments of scans are known", it->status());
   return keys;
 }
 

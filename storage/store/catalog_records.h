@@ -61,7 +61,7 @@ absl::StatusOr<uint64_t> DecodeCatalogNumber(std::string_view key, std::string_v
 
 // The key of the split points of a table or index for `total_segments`, and its keys for all segment counts.
 std::string ScanSegmentKey(uint64_t storage_id, int32_t total_segments);
-std::vector<std::string> ScanSegmentKeys(const ReadView& view, uint64_t storage_id);
+absl::StatusOr<std::vector<std::string>> ScanSegmentKeys(const ReadView& view, uint64_t storage_id);
 // The number of segments in such a key; 0 if it has none.
 int32_t ScanSegmentNumber(std::string_view key);
 

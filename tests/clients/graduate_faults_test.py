@@ -148,7 +148,7 @@ class ProxyHandler(http.server.BaseHTTPRequestHandler):
             self.send_on(headers, body)
         answer = self.send_on(headers, body)
         if fault == "late repetition":
-            thread = threading.Thread(target=self.repeat, args=(headers, body))
+            thread = threading.Thread(target=self.repeat, args=(headers, body), daemon=True)
             thread.start()
             self.server.late.append(thread)
         if fault == "dropped answer":
@@ -178,7 +178,7 @@ class Writers:
         self.lock = threading.Lock()
         self.counters, self.items = {}, {}
         self.moved = 0
-        self.threads = [threading.Thread(target=self.write, args=(number,)) for number in range(threads)]
+        self.threads = [threading.Thread(target=self.write, args=(number,), daemon=True) for number in range(threads)]
         for thread in self.threads:
             thread.start()
 

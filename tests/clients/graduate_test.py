@@ -27,8 +27,8 @@ import botocore.exceptions
 
 from with_itemd import wait_for_address
 
-PATIENCE_S = 120
-ITEMS = 10_000
+PATIENCE_S = 240
+ITEMS = 6_000
 
 itemd, itemctl = sys.argv[1:3]
 java = sys.argv[3] if len(sys.argv) > 3 else None
@@ -136,7 +136,7 @@ class Writers:
         self.acknowledged, self.possible = {}, {}
         self.moved = 0
         self.errors = {}
-        self.threads = [threading.Thread(target=self.write, args=(number,)) for number in range(threads)]
+        self.threads = [threading.Thread(target=self.write, args=(number,), daemon=True) for number in range(threads)]
         for thread in self.threads:
             thread.start()
 
@@ -236,14 +236,14 @@ def main():
 
     writers = Writers(source.http, target.http)
     # A kill of each process while items are copied: the rate makes that take some seconds.
-    mover = run_mover(graduate(source, target, "--max-rate", "1500"))
+    mover = run_mover(graduate(source, target, "--max-rate", "900"))
     for victim in ("mover", "target", "source"):
         time.sleep(chance.uniform(0.5, 1.5))
         assert mover.poll() is None, mover_log()
         print("kill -9 of the", victim, "while items are copied")
         if victim == "mover":
             kill(mover)
-            mover = run_mover(graduate(source, target, "--max-rate", "1500"))
+            mover = run_mover(graduate(source, target, "--max-rate", "900"))
         else:
             side = target if victim == "target" else source
             kill(side.process)

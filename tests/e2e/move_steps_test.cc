@@ -183,6 +183,31 @@ TEST_F(MoveStepsTest, AnEarlierMoverWritesNoMore) {
   EXPECT_EQ(ItemsOf(ClientOf(*source_), kEvents).size(), 1u);
 }
 
+// Each time the earlier mover wakes up when the later one has ended, and writers are at the source again.
+TEST_F(MoveStepsTest, AnEarlierMoverThatWakesUpAfterTheEndReplacesNothing) {
+  Client source = ClientOf(*source_), target = ClientOf(*target_);
+  for (const int step : {1, 3, 5, 6}) {
+    SCOPED_TRACE(step);
+    ASSERT_EQ(GraduateReport({"--yes"})["step"], "DONE");
+    for (const char* table : {kMovedTable, kEvents})
+      ASSERT_TRUE(
+          target.PutItem({.table_name = table, .item = {{"id", "both"}, {"at", "target"}, {"step", step}}})
+              .ok());
+    const auto earlier = Pause(step, "back", "earlier.log");
+    ASSERT_EQ(Graduate({"--back", "--yes"}).exit_code, 0);
+    for (const char* table : {kMovedTable, kEvents})
+      ASSERT_TRUE(source.PutItem({.table_name = table, .item = {{"id", "both"}, {"at", "source"}}}).ok());
+    const std::map<std::string, Item> items = ItemsOf(source), events = ItemsOf(source, kEvents);
+    earlier->process().Signal(SIGCONT);
+    EXPECT_EQ(earlier->process().Wait(), 1);
+    EXPECT_THAT(earlier->log(), HasSubstr("brought back by another run of this command"));
+    EXPECT_EQ(ItemsOf(source), items);
+    EXPECT_EQ(ItemsOf(source, kEvents), events);
+    EXPECT_TRUE(source.PutItem({.table_name = kEvents, .item = {{"id", "x"}}}).ok());
+    EXPECT_FALSE(std::filesystem::exists(state_file()));
+  }
+}
+
 TEST_F(MoveStepsTest, WhatWasWrittenToASourceWhoseFenceWasLiftedIsNotReplacedUnasked) {
   ASSERT_EQ(GraduateReport({"--yes"})["step"], "DONE");
   Client source = ClientOf(*source_);

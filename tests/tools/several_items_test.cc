@@ -110,27 +110,24 @@ TEST_F(SeveralItems, AnUpdateChangesWhatItNames) {
 // Settings without effect are stored and shown (SEM-099). A read or write value that is left out stays
 // unchanged.
 TEST_F(SeveralItems, AnUpdateChangesTheSettingsThatAreKept) {
+  // UpdateTable changes one of them at a time.
+  const auto update = [this](std::vector<std::string> settings) {
+    settings.insert(settings.begin(), {"table", "update", "music"});
+    return daemon_.Call(settings).out;
+  };
+  EXPECT_THAT(update({"--table-class", "STANDARD_INFREQUENT_ACCESS"}),
+              HasSubstr(R"("TableClassSummary": {"TableClass": "STANDARD_INFREQUENT_ACCESS"})"));
   EXPECT_THAT(
-      daemon_
-          .Call({"table", "update", "music", "--table-class", "STANDARD_INFREQUENT_ACCESS",
-                 "--kms-master-key-id", "alias/k", "--on-demand-throughput", "10,20", "--warm-throughput",
-                 ",4000"})
-          .out,
-      AllOf(HasSubstr(R"("TableClassSummary": {"TableClass": "STANDARD_INFREQUENT_ACCESS"})"),
-            HasSubstr(R"("SSEDescription": {"Status": "ENABLED", "SSEType": "KMS", )"
-                      R"("KMSMasterKeyArn": "alias/k"})"),
-            HasSubstr(R"("OnDemandThroughput": {"MaxReadRequestUnits": 10, "MaxWriteRequestUnits": 20})"),
-            HasSubstr(R"("WarmThroughput": {"ReadUnitsPerSecond": 12000, "WriteUnitsPerSecond": 4000})")));
-  EXPECT_THAT(
-      daemon_.Call({"table", "update", "music", "--on-demand-throughput", "-1,", "--sse-type", "DISABLED"})
-          .out,
-      AllOf(HasSubstr(R"("OnDemandThroughput": {"MaxWriteRequestUnits": 20})"),
-            HasSubstr(R"("SSEDescription": {"Status": "DISABLED"})")));
-  for (const char* units : {"5", ",", "a,1", "1,b", "1,2,3"}) {
-    EXPECT_THAT(daemon_.Call({"table", "update", "music", "--warm-throughput", units}).err,
-                HasSubstr("it must be READ,WRITE, two whole numbers of which one may be left out"))
-        << units;
-  }
+      update({"--kms-master-key-id", "alias/k"}),
+      HasSubstr(
+          R"("SSEDescription": {"Status": "ENABLED", "SSEType": "KMS", "KMSMasterKeyArn": "alias/k"})"));
+  EXPECT_THAT(update({"--on-demand-throughput", "10,20"}),
+              HasSubstr(R"("OnDemandThroughput": {"MaxReadRequestUnits": 10, "MaxWriteRequestUnits": 20})"));
+  EXPECT_THAT(update({"--warm-throughput", ",4000"}),
+              HasSubstr(R"("WarmThroughput": {"ReadUnitsPerSecond": 12000, "WriteUnitsPerSecond": 4000})"));
+  EXPECT_THAT(update({"--on-demand-throughput", "-1,"}),
+              HasSubstr(R"("OnDemandThroughput": {"MaxWriteRequestUnits": 20})"));
+  EXPECT_THAT(update({"--sse-type", "DISABLED"}), HasSubstr(R"("SSEDescription": {"Status": "DISABLED"})"));
   EXPECT_THAT(daemon_.Call({"table", "update", "music", "--warm-throughput", "0,1"}).err,
               HasSubstr("of WarmThroughput must be at least 1"));
 }

@@ -516,8 +516,11 @@ absl::Status Move::GoBack() {
   if (are_back) return FinishGoingBack();
   ITEMDB_RETURN_IF_ERROR(CheckSourceIsFenced());
   // Before the fences: without it the move would seem not to be switched.
-  ITEMDB_RETURN_IF_ERROR(
-      journal_.Change(/*now=*/true, [](MoveState& state) { state.step = MoveStep::kGoingBack; }));
+  const std::string run = NewMoveId();
+  ITEMDB_RETURN_IF_ERROR(journal_.ChangeExisting([&run](MoveState& state) {
+    state.step = MoveStep::kGoingBack;
+    state.back_run = run;
+  }));
   if (target_.is_itemd())
     ITEMDB_RETURN_IF_ERROR(SetFences(target_, {.endpoint = source_.endpoint(), .moved = false}).status());
   // Writers of the source wait too. The pass is of this run only: what a mover that was taken for dead still
@@ -526,12 +529,13 @@ absl::Status Move::GoBack() {
   const WriteFence waiting{
       .endpoint = source_.endpoint(), .moved = false, .pass_sha256 = common::Hex(common::HashOf(pass))};
   ITEMDB_RETURN_IF_ERROR(SetFences(source_, waiting).status());
+  ITEMDB_RETURN_IF_ERROR(CheckIsTheRun(run));
   const Side source_with_pass(source_.client(), source_.name(), source_.patience(), options_.say, pass);
   Comparison comparison;
-  for (int pass = 0; pass < kMostRounds; ++pass) {
+  for (int round = 0; round < kMostRounds; ++round) {
     ITEMDB_ASSIGN_OR_RETURN(comparison, CompareTables(target_, source_, definitions_, kSegmentsOfComparison,
                                                       {.workers = std::max(1, options_.workers / 2)}));
-    Say(absl::StrFormat("comparison %d: %s, %s", pass + 1, CountText(comparison.items, kItemNoun),
+    Say(absl::StrFormat("comparison %d: %s, %s", round + 1, CountText(comparison.items, kItemNoun),
                         CountText(static_cast<int64_t>(comparison.differences.size()), kDifferenceNoun)));
     report_.items_compared = comparison.items;
     if (comparison.differences.empty()) break;
@@ -548,6 +552,20 @@ absl::Status Move::GoBack() {
   if (!comparison.differences.empty())
     return absl::FailedPreconditionError("the target is still written to: stop its writers, then go on");
   return FinishGoingBack();
+}
+
+// Another run may have ended the move, or begun to bring the tables back, before the fences of this one were
+// set. From here on each finds out by its fence.
+absl::Status Move::CheckIsTheRun(const std::string& run) {
+  ITEMDB_ASSIGN_OR_RETURN(const std::optional<MoveState> state, journal_.ReadItem(journal_.state().source));
+  if (state.has_value() && state->back_run == run) return absl::OkStatus();
+  if (!state.has_value()) {
+    // Writers are at the source again.
+    if (target_.is_itemd())
+      ITEMDB_RETURN_IF_ERROR(SetFences(target_, {.endpoint = source_.endpoint(), .moved = true}).status());
+    ITEMDB_RETURN_IF_ERROR(SetFences(source_, {}).status());
+  }
+  return absl::AbortedError("the tables are, or were, brought back by another run of this command");
 }
 
 // Nobody may have written to the source since the switch: it would be replaced.

@@ -115,6 +115,7 @@ class Move {
   absl::StatusOr<bool> SendsWritersAway(const MoveState& state) const;
   absl::StatusOr<std::vector<std::string>> UnfencedTables() const;
   absl::Status CheckSourceIsFenced() const;
+  absl::Status CheckIsTheRun(const std::string& run);
   // The end of GoBack has begun: writers of at least one table may be sent to the source.
   absl::StatusOr<bool> WritersAreSentBack() const;
   absl::Status FinishGoingBack();

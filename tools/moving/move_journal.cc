@@ -13,6 +13,7 @@
 
 #include "absl/time/clock.h"
 #include "common/status_macros.h"
+#include "itemdb/errors.h"
 
 namespace itemdb::tools {
 namespace {
@@ -50,20 +51,22 @@ absl::StatusOr<std::optional<MoveState>> MoveJournal::LoadFile() const {
   return *std::move(state);
 }
 
+absl::StatusOr<std::optional<MoveState>> MoveJournal::ReadItem(const std::string& source) const {
+  ITEMDB_ASSIGN_OR_RETURN(const auto table, target_.FindTable(kMovesTable));
+  if (!table.has_value()) return std::nullopt;
+  ITEMDB_ASSIGN_OR_RETURN(const auto items, target_.GetItems(kMovesTable, {KeyOfMove(source)}));
+  if (!items.front().has_value()) return std::nullopt;
+  const Value* text = items.front()->find_or_null(kStateAttribute);
+  if (text == nullptr || text->string_or_null() == nullptr)
+    return absl::DataLossError(std::string("the item of the move in table ") + kMovesTable +
+                               " of the target has no state");
+  ITEMDB_ASSIGN_OR_RETURN(MoveState state, ParseMoveState(*text->string_or_null()));
+  return state;
+}
+
 absl::StatusOr<std::optional<MoveState>> MoveJournal::Load(const std::string& source) {
   ITEMDB_ASSIGN_OR_RETURN(std::optional<MoveState> of_file, LoadFile());
-  std::optional<MoveState> of_target;
-  ITEMDB_ASSIGN_OR_RETURN(const auto table, target_.FindTable(kMovesTable));
-  if (table.has_value()) {
-    ITEMDB_ASSIGN_OR_RETURN(const auto items, target_.GetItems(kMovesTable, {KeyOfMove(source)}));
-    if (items.front().has_value()) {
-      const Value* text = items.front()->find_or_null(kStateAttribute);
-      if (text == nullptr || text->string_or_null() == nullptr)
-        return absl::DataLossError(std::string("the item of the move in table ") + kMovesTable +
-                                   " of the target has no state");
-      ITEMDB_ASSIGN_OR_RETURN(of_target, ParseMoveState(*text->string_or_null()));
-    }
-  }
+  ITEMDB_ASSIGN_OR_RETURN(std::optional<MoveState> of_target, ReadItem(source));
   if (!of_file.has_value() && !of_target.has_value()) return std::nullopt;
   if (of_file.has_value() && of_file->source != source)
     return absl::FailedPreconditionError(path_ + " is of a move from another database (" +
@@ -121,19 +124,39 @@ absl::Status MoveJournal::Change(bool now, absl::FunctionRef<void(MoveState&)> c
     stored_time_ = absl::Now();
   }
   std::lock_guard<std::mutex> lock(store_mutex_);
-  return Store(state());
+  return Store(state(), /*must_exist=*/false);
 }
 
-absl::Status MoveJournal::Store(const MoveState& state) {
-  ITEMDB_RETURN_IF_ERROR(WriteFile(state));
+absl::Status MoveJournal::ChangeExisting(absl::FunctionRef<void(MoveState&)> change) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    change(state_);
+    stored_time_ = absl::Now();
+  }
+  std::lock_guard<std::mutex> lock(store_mutex_);
+  return Store(state(), /*must_exist=*/true);
+}
+
+absl::Status MoveJournal::Store(const MoveState& state, bool must_exist) {
+  // The file of a move that another run has ended must not come back.
+  if (!must_exist) ITEMDB_RETURN_IF_ERROR(WriteFile(state));
   Item item = KeyOfMove(state.source);
   item.Set("move_id", state.move_id);
   item.Set("step", std::string(StepName(state.step)));
   item.Set("sequence", Number(state.sequence));
   item.Set(kStateAttribute, OneLine(MoveStateToJson(state)));
-  const PutItemRequest put{.table_name = kMovesTable, .item = std::move(item)};
+  PutItemRequest put{.table_name = kMovesTable, .item = std::move(item)};
+  if (must_exist) {
+    put.condition_expression = "move_id = :move";
+    put.expression_attribute_values = {{":move", state.move_id}};
+  }
   const Side& target = hurries_ ? hurried_target_ : target_;
-  return target.Try([&] { return target.client().PutItem(put, target.call()).status(); });
+  const absl::Status stored =
+      target.Try([&] { return target.client().PutItem(put, target.call()).status(); });
+  if (ReasonOf(stored) == kReasonConditionalCheckFailed)
+    return absl::AbortedError("another run of this command has ended this move");
+  ITEMDB_RETURN_IF_ERROR(stored);
+  return must_exist ? WriteFile(state) : absl::OkStatus();
 }
 
 absl::Status MoveJournal::WriteFile(const MoveState& state) const {

@@ -41,13 +41,19 @@ class MoveJournal {
   MoveState state() const;
   // Changes the state. Stores it if `now`, or if it was last stored a second ago.
   absl::Status Change(bool now, absl::FunctionRef<void(MoveState&)> change);
+  // As Change with `now`. ABORTED: the move's item is not in the target any more, because another run has
+  // ended the move.
+  absl::Status ChangeExisting(absl::FunctionRef<void(MoveState&)> change);
+  // The state in the target's item; nothing if there is none.
+  absl::StatusOr<std::optional<MoveState>> ReadItem(const std::string& source) const;
   // From now on the target is not waited for as long as usual, because writers wait.
   void Hurry() { hurries_ = true; }
   // Deletes item and file of the move. If the target is away and may be, only the file.
   absl::Status Forget(const MoveState& state, bool target_may_be_away);
 
  private:
-  absl::Status Store(const MoveState& state);
+  // `must_exist`: the item in the target; ABORTED if it does not.
+  absl::Status Store(const MoveState& state, bool must_exist);
   absl::Status WriteFile(const MoveState& state) const;
   Item KeyOfMove(const std::string& source) const;
 

@@ -24,6 +24,12 @@ absl::Status RefusedWrite(const std::string& side, const RejectedWrite& rejected
                                     rejected.reason + ": " + rejected.message + "): " + text);
 }
 
+// Whether a writer with a pass met another fence, or none.
+bool IsShutOut(const absl::Status& status) {
+  return ReasonOf(status) == kReasonTableMoving || ReasonOf(status) == kReasonTableMoved ||
+         absl::IsInvalidArgument(status);
+}
+
 std::string AdviceFor(const absl::Status& error) {
   const auto says = [&](std::string_view words) {
     return std::string(error.message()).find(words) != std::string::npos;
@@ -150,9 +156,10 @@ absl::Status Side::WriteOnce(const std::vector<BatchWrite>& writes) const {
                                                           std::get<BatchDelete>(write).key));
   }
   const absl::StatusOr<BulkWriteResult> result = writer.Finish();
-  if (!fence_pass_.empty() && ReasonOf(result.status()) == kReasonTableMoving)
+  if (!fence_pass_.empty() && IsShutOut(result.status()))
     return absl::FailedPreconditionError(
-        "another fence was set: the tables are brought back by another run of this command, which goes on");
+        "this run's fence is not there any more: the tables are, or were, brought back by another run of "
+        "this command");
   ITEMDB_RETURN_IF_ERROR(result.status());
   if (!result->rejected.empty()) return RefusedWrite(name_, result->rejected.front());
   return absl::OkStatus();

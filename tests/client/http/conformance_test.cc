@@ -18,10 +18,11 @@ namespace itemdb {
 namespace {
 
 // '@' in names is the prefix of the transport: "g-" or "h-".
+// With its attributes by name, as they are shown over HTTP.
 constexpr char kTable[] = R"({
   "TableName": "@Things",
-  "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}, {"AttributeName": "sk", "AttributeType": "N"},
-                           {"AttributeName": "color", "AttributeType": "S"}, {"AttributeName": "size", "AttributeType": "N"}],
+  "AttributeDefinitions": [{"AttributeName": "color", "AttributeType": "S"}, {"AttributeName": "pk", "AttributeType": "S"},
+                           {"AttributeName": "size", "AttributeType": "N"}, {"AttributeName": "sk", "AttributeType": "N"}],
   "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
   "GlobalSecondaryIndexes": [{"IndexName": "byColor", "KeySchema": [{"AttributeName": "color", "KeyType": "HASH"},
     {"AttributeName": "size", "KeyType": "RANGE"}], "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["name"]}}],

@@ -192,7 +192,7 @@ std::vector<ErrorRow> TableErrors() {
          r->mutable_sse_specification()->set_kms_master_key_id(Long(kMaxKmsKeyIdBytes + 1));
        }),
        values + "KMSMasterKeyId has 2049 bytes; at most 2048 are allowed"},
-      {"SEM-099", UpdatingTable([](auto* r) { r->mutable_on_demand_throughput(); }),
+      {"SEM-099", Creating([](auto* r) { r->mutable_on_demand_throughput(); }),
        values + "OnDemandThroughput must give MaxReadRequestUnits, MaxWriteRequestUnits or both"},
       {"SEM-099",
        UpdatingTable([](auto* r) { r->mutable_on_demand_throughput()->set_max_read_request_units(0); }),

@@ -291,9 +291,11 @@ TEST_F(LiveIndexes, AreCheckedBeforeTheyAreCreated) {  // SEM-093, SEM-095, SEM-
   EXPECT_THAT(Update(request).status(), IsInvalid("PAY_PER_REQUEST"));
   request = good;
   request.set_billing_mode(v1::BILLING_MODE_PAY_PER_REQUEST);
-  EXPECT_THAT(Update(request).status(), IsInvalid("create an index or delete one, not several"));
+  EXPECT_THAT(Update(request).status(), IsInvalid("GlobalSecondaryIndexUpdates must be the only operation in the request"));
   request = good;
   *request.add_global_secondary_index_creations() = good.global_secondary_index_creations(0);
+  EXPECT_THAT(Update(request).status(), IsInvalid("index ByGroup is named twice"));
+  request.mutable_global_secondary_index_creations(1)->set_index_name("Another");
   EXPECT_THAT(Update(request).status(), IsLimitExceeded("Only 1 online index"));
   request = good;
   request.add_global_secondary_index_deletions("Missing");

@@ -200,7 +200,7 @@ TEST_F(ScanSegmentsTest, AreStoredForFewNumbersAndGoWithTheirTable) {
   auto stored = [&] {
     auto engine = Engine::Open(database_.options());
     EXPECT_TRUE(engine.ok()) << engine.status();
-    auto keys = ScanSegmentKeys(**(*engine)->View(), storage_id);
+    auto keys = *ScanSegmentKeys(**(*engine)->View(), storage_id);
     return std::set<std::string>(keys.begin(), keys.end());
   };
   auto keys = stored();

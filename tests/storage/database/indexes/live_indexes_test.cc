@@ -291,7 +291,8 @@ TEST_F(LiveIndexes, AreCheckedBeforeTheyAreCreated) {  // SEM-093, SEM-095, SEM-
   EXPECT_THAT(Update(request).status(), IsInvalid("PAY_PER_REQUEST"));
   request = good;
   request.set_billing_mode(v1::BILLING_MODE_PAY_PER_REQUEST);
-  EXPECT_THAT(Update(request).status(), IsInvalid("GlobalSecondaryIndexUpdates must be the only operation in the request"));
+  EXPECT_THAT(Update(request).status(),
+              IsInvalid("GlobalSecondaryIndexUpdates must be the only operation in the request"));
   request = good;
   *request.add_global_secondary_index_creations() = good.global_secondary_index_creations(0);
   EXPECT_THAT(Update(request).status(), IsInvalid("index ByGroup is named twice"));

@@ -315,6 +315,7 @@ class DeleteExchange : public DescribingExchange<v1::DeleteTableRequest, v1::Del
   absl::StatusOr<JsonStep> Take(const object& reply) override {
     if (!is_deleting_) return DescribingExchange::Take(reply);
     is_deleted_ = true;
+    table_.set_table_status(v1::TABLE_STATUS_DELETING);
     return JsonStep(Describe(request_.table_name(),
                              std::exchange(look_, std::clamp(look_ * 2, kFirstLook, kLongestLook))));
   }

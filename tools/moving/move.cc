@@ -564,6 +564,8 @@ absl::Status Move::CheckIsTheRun(const std::string& run) {
     if (target_.is_itemd())
       ITEMDB_RETURN_IF_ERROR(SetFences(target_, {.endpoint = source_.endpoint(), .moved = true}).status());
     ITEMDB_RETURN_IF_ERROR(SetFences(source_, {}).status());
+    // This run may have written the file again.
+    ITEMDB_RETURN_IF_ERROR(journal_.Forget(journal_.state(), /*target_may_be_away=*/false));
   }
   return absl::AbortedError("the tables are, or were, brought back by another run of this command");
 }

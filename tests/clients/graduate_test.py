@@ -193,11 +193,13 @@ def run_mover(arguments):
 def wait_for_mover(mover, target):
     """Its exit code. DynamoDB Local that was killed sometimes does not answer after its next start: then it is killed
     again, with a thread dump in its log."""
-    try:
-        return mover.wait(PATIENCE_S / 2)
-    except subprocess.TimeoutExpired:
-        if "waiting for the target" not in mover_log():
-            raise
+    for _ in range(PATIENCE_S // 10):
+        try:
+            return mover.wait(10)
+        except subprocess.TimeoutExpired:
+            # One line in ten seconds.
+            if mover_log().count("waiting for the target") >= 6:
+                break
     print("DynamoDB Local does not answer and is started again:", mover_log())
     target.process.send_signal(signal.SIGQUIT)
     time.sleep(1)

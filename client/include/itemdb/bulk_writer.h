@@ -36,7 +36,8 @@ struct BulkWriterOptions {
   // no effect: every chunk carries a token.
   CallOptions call = {};
   // Lets the writes through the fence of a table that has its SHA-256 (WriteFence::pass_sha256): for who
-  // brings the items of a table that was moved. Of itemd's gRPC only; elsewhere UNIMPLEMENTED.
+  // brings the items of a table that was moved. A table without a fence refuses such writes:
+  // INVALID_ARGUMENT. Only itemd's gRPC has it; elsewhere the writer fails with UNIMPLEMENTED.
   std::string fence_pass = {};
 };
 

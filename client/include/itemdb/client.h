@@ -263,9 +263,9 @@ class ITEMDB_EXPORT Client {
   // Deletes a table, its items and its indexes; returns the description from before the deletion.
   // INVALID_ARGUMENT also: the table's deletion protection is on.
   absl::StatusOr<TableResult> DeleteTable(const std::string& table_name, CallOptions options = {}) const;
-  // Changes billing mode, throughput, deletion protection, stream or stream view type, or creates or deletes
-  // one global index; returns the description after the change. RESOURCE_EXHAUSTED (LIMIT_EXCEEDED): another
-  // index of the table is being created.
+  // Changes one setting, or billing mode and throughput together, or creates or deletes one global index
+  // (SEM-095 in docs/rules.md); returns the description after the change. RESOURCE_EXHAUSTED
+  // (LIMIT_EXCEEDED): another index of the table is being created.
   absl::StatusOr<TableResult> UpdateTable(const UpdateTableRequest& request, CallOptions options = {}) const;
   // Tags are part of TableResult.
   absl::StatusOr<TagTableResult> TagTable(const TagTableRequest& request, CallOptions options = {}) const;

@@ -131,6 +131,14 @@ void SomeThroughputToProto(const Settings& settings, Message* message) {
   }
 }
 
+v1::WriteFence FenceToProto(const WriteFence& fence) {
+  v1::WriteFence message;
+  message.set_endpoint(fence.endpoint);
+  message.set_moved(fence.moved);
+  message.set_pass_sha256(fence.pass_sha256);
+  return message;
+}
+
 // The settings that the daemon only stores, from a definition or from an UpdateTableRequest.
 template <typename Settings, typename Message>
 void SettingsToProto(const Settings& settings, Message* message) {
@@ -326,11 +334,9 @@ v1::UpdateTableRequest ToProto(const UpdateTableRequest& request) {
   }
   if (request.stream_enabled.has_value()) message.set_stream_enabled(*request.stream_enabled);
   if (request.table_class.has_value()) message.set_table_class(ClassToProto(*request.table_class));
-  if (request.write_fence.has_value()) {
-    message.mutable_write_fence()->set_endpoint(request.write_fence->endpoint);
-    message.mutable_write_fence()->set_moved(request.write_fence->moved);
-    message.mutable_write_fence()->set_pass_sha256(request.write_fence->pass_sha256);
-  }
+  if (request.write_fence.has_value()) *message.mutable_write_fence() = FenceToProto(*request.write_fence);
+  if (request.expected_write_fence.has_value())
+    *message.mutable_expected_write_fence() = FenceToProto(*request.expected_write_fence);
   SettingsToProto(request, &message);
   return message;
 }

@@ -259,7 +259,8 @@ class UpdateExchange : public DescribingExchange<v1::UpdateTableRequest, v1::Upd
 
  protected:
   absl::StatusOr<JsonRequest> First() override {
-    if (request_.has_write_fence()) return NotInProtocol("a fence of writes (write_fence)");
+    if (request_.has_write_fence() || request_.has_expected_write_fence())
+      return NotInProtocol("a fence of writes (write_fence)");
     v1::UpdateTableRequest sent = request_;
     ITEMDB_ASSIGN_OR_RETURN(const std::string stream, TakeStream(&sent));
     JsonRequest request{.operation = operation_, .body = "{", .kind = kind_};

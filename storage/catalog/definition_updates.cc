@@ -234,6 +234,27 @@ bool HasTagCharacters(std::string_view text) {
 // Of a SHA-256 as text.
 constexpr size_t kPassDigits = 64;
 
+bool AreEqual(const v1::WriteFence& left, const v1::WriteFence& right) {
+  return left.endpoint() == right.endpoint() && left.moved() == right.moved() &&
+         left.pass_sha256() == right.pass_sha256();
+}
+
+// Movers that change a fence after each other must not undo what they do not know of.
+absl::Status CheckFenceIsExpected(const v1::UpdateTableRequest& request,
+                                  const v1::TableDescription& definition) {
+  if (!request.has_expected_write_fence()) return absl::OkStatus();
+  if (!request.has_write_fence())
+    return Invalid("SEM-095", "expected_write_fence is only for a request with write_fence");
+  const v1::WriteFence& present = definition.write_fence();
+  if (AreEqual(present, request.expected_write_fence()) || AreEqual(present, request.write_fence()))
+    return absl::OkStatus();
+  return MakeError(absl::StatusCode::kFailedPrecondition, kReasonConditionalCheckFailed,
+                   "table " + definition.table_name() + " has " +
+                       (present.endpoint().empty() ? std::string("no fence of writes")
+                                                   : "a fence of writes to " + present.endpoint()) +
+                       ", which is not the expected one: another mover changed it");
+}
+
 // Sets or lifts the fence of the table's items.
 absl::Status UpdateWriteFence(const v1::WriteFence& fence, v1::TableDescription* definition) {
   if (fence.endpoint().empty()) {
@@ -305,6 +326,7 @@ absl::StatusOr<v1::TableDescription> UpdatedDefinition(v1::TableDescription defi
   if (request.has_deletion_protection_enabled())
     definition.set_deletion_protection_enabled(request.deletion_protection_enabled());
   ITEMDB_RETURN_IF_ERROR(UpdateStream(request, &definition));
+  ITEMDB_RETURN_IF_ERROR(CheckFenceIsExpected(request, definition));
   if (request.has_write_fence()) ITEMDB_RETURN_IF_ERROR(UpdateWriteFence(request.write_fence(), &definition));
   RaiseWarmThroughput(&definition);
   return definition;

@@ -131,6 +131,7 @@ TEST_F(MoveTest, RepairsWhatDiffers) {
   MakeTable(ClientOf(*source_), 6'000);
   EXPECT_EQ(Graduate().exit_code, 2);
   Client target = ClientOf(*target_);
+  ASSERT_TRUE(target.UpdateTable({.table_name = kMovedTable, .write_fence = WriteFence{}}).ok());
   ASSERT_TRUE(target.PutItem({.table_name = kMovedTable, .item = {{"id", "extra"}}}).ok());
   ASSERT_TRUE(target.DeleteItem({.table_name = kMovedTable, .key = {{"id", "item1"}}}).ok());
   ASSERT_TRUE(target.PutItem({.table_name = kMovedTable, .item = {{"id", "item2"}, {"price", 2}}}).ok());
@@ -341,6 +342,38 @@ TEST_F(MoveTest, AdoptsTables) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(ParseLines(result.out)[0]["differences"], 2);
   EXPECT_EQ(ItemsOf(ClientOf(*target_)), ItemsOf(ClientOf(*source_)));
+}
+
+// The tables of a killed adopt refuse writers until it goes on or is given up.
+TEST_F(MoveTest, AnAdoptThatWasKilledCanBeGivenUp) {
+  MakeTable(ClientOf(*source_), 6'000);
+  std::vector<std::string> arguments = {"--endpoint", target_->endpoint(), "adopt",      source_->endpoint(),
+                                        "--state",    state_file(),        "--max-rate", "500"};
+  Mover mover(arguments, directory_.path() + "/adopt.log", "itemctl");
+  ASSERT_TRUE(testing::Await([&] {
+    const auto described = ClientOf(*target_).DescribeTable(kMovedTable);
+    return described.ok() && described->table.write_fence.has_value();
+  })) << mover.log();
+  mover.process().Signal(SIGKILL);
+  mover.process().Wait();
+  const auto put = [&] {
+    return ClientOf(*target_)
+        .PutItem({.table_name = kMovedTable, .item = {{"id", "x"}}}, OneAttempt())
+        .status();
+  };
+  EXPECT_EQ(ReasonOf(put()), kReasonTableMoving);
+  arguments.resize(6);
+  const auto run = [&](const char* option) {
+    std::vector<std::string> more = arguments;
+    more.push_back(option);
+    return RunProgram(testing::ProgramPath("itemctl"), more);
+  };
+  EXPECT_EQ(run("--abort").exit_code, 0);
+  EXPECT_TRUE(put().ok());
+  EXPECT_EQ(run("--overwrite").exit_code, 0);
+  EXPECT_EQ(ItemsOf(ClientOf(*target_)), ItemsOf(ClientOf(*source_)));
+  EXPECT_TRUE(put().ok());
+  EXPECT_THAT(run("--abort").err, HasSubstr("were taken over already"));
 }
 
 // A proxy before the target cuts connections, before and after requests and replies: writes are sent again.

@@ -1,10 +1,10 @@
 // A process that tests kill: `itemctl graduate --yes` or `--back`, which stops itself (SIGSTOP) after a given
 // one of its steps.
 //
-// paused_mover SOURCE TARGET STATE switch|back STEP
+// paused_mover SOURCE TARGET STATE copy|switch|back STEP
 //
-// A step is a call that changes something, from the first fence of the switch or from the beginning of going
-// back on. For each it writes a line, "STEP SIDE OPERATION TABLE". 0: it stops after none.
+// A step is a call that changes something: from the beginning on, for "switch" from the first fence of the
+// source on. For each it writes a line, "STEP SIDE OPERATION TABLE". 0: it stops after none.
 #include <signal.h>
 #include <unistd.h>
 
@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
   using namespace itemdb::tools;
   if (argc != 6) return 2;
   const bool back = std::string(argv[4]) == "back";
-  Steps steps(back, std::atoi(argv[5]));
+  Steps steps(std::string(argv[4]) != "switch", std::atoi(argv[5]));
   const absl::Status status = Run(argv[1], argv[2], argv[3], back, steps);
   Say(status.ok() ? "ended" : "ended: " + std::string(status.message()));
   return status.ok() ? 0 : 1;

@@ -274,12 +274,15 @@ absl::Status RunGraduate(Context& context, const MoveCommandOptions& options) {
 absl::Status RunAdopt(Context& context, const MoveCommandOptions& options) {
   ITEMDB_ASSIGN_OR_RETURN(Client target, context.OpenClient());
   ITEMDB_ASSIGN_OR_RETURN(Client source, OpenOther(options));
-  Move move(std::move(source), std::move(target), OptionsOf(context, options));
+  MoveOptions move_options = OptionsOf(context, options);
+  move_options.adopts = true;
+  Move move(std::move(source), std::move(target), std::move(move_options));
   if (options.confirm.dry_run) {
     ITEMDB_ASSIGN_OR_RETURN(const MovePlan plan, move.Plan());
     PrintPlan(context, plan);
     return CheckPlan(plan);
   }
+  if (options.abort) return move.Abort();
   ITEMDB_RETURN_IF_ERROR(move.Open());
   ITEMDB_RETURN_IF_ERROR(move.Copy());
   ITEMDB_ASSIGN_OR_RETURN(const bool is_equal, move.CompareUntilEqual(options.passes));
@@ -333,7 +336,8 @@ void RegisterMoveCommands(CommandTable& table) {
            "Makes the tables in itemd, copies their items from SOURCE, and compares both sides until "
            "they are equal. Writers of SOURCE may go on until the last comparison. The same command goes "
            "on where an earlier one ended. SOURCE is the URL of a service of DynamoDB's protocol, or "
-           "HOST:PORT of another itemd. What differs after --passes comparisons: exit code 7.",
+           "HOST:PORT of another itemd. Until it ends itemd refuses other writes of the tables. What differs "
+           "after --passes comparisons: exit code 7.",
        .examples = {{"itemctl adopt $SOURCE --dry-run", "show what would be copied"},
                     {"itemctl adopt $SOURCE --tables music", "copy one table"}}},
       [adopt](Context& context) { return RunAdopt(context, *adopt); });
@@ -342,6 +346,9 @@ void RegisterMoveCommands(CommandTable& table) {
   command->add_option("--passes", adopt->passes, "The most comparisons, 1 to 1000. Default: 5")
       ->check(WholeNumberBetween(1, 1000))
       ->type_name("N");
+  command->add_flag(
+      "--abort", adopt->abort,
+      "Give it up: itemd takes writes of the tables, which have what was copied. Default: go on");
   command->add_flag("--dry-run", adopt->confirm.dry_run, "Print what would be done, and do nothing");
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "tools/base/number_text.h"
 #include "tools/moving/changed_keys.h"
 #include "tools/moving/follower.h"
 #include "tools/moving/side.h"
@@ -27,6 +28,7 @@ enum class DifferenceKind {
   kDifferent,
 };
 std::string_view DifferenceName(DifferenceKind kind);
+inline constexpr Noun kDifferenceNoun = {.one = "difference", .many = "differences"};
 
 struct Difference {
   std::string table_name;

@@ -20,14 +20,10 @@ namespace {
 constexpr int64_t kSmallTableItems = 5'000;
 // Parts of a scan; more than the most pages at a time, so that no part is the last for long.
 constexpr int kSegments = 32;
-constexpr int kSegmentsOfComparison = 16;
 // Keys that are compared while writers wait.
 constexpr size_t kFewKeys = 2'000;
-constexpr int kMostRounds = 10;
 // A comparison that takes less is repeated while writers wait.
 constexpr absl::Duration kShortComparison = absl::Milliseconds(300);
-
-constexpr Noun kDifferenceNoun = {.one = "difference", .many = "differences"};
 
 }  // namespace
 
@@ -38,12 +34,14 @@ std::string NewMoveId() {
 
 Move::Move(Client source, Client target, MoveOptions options)
     : options_(std::move(options)),
+      pass_(NewMoveId()),
+      run_(common::Hex(common::HashOf(pass_))),
       source_(source, "the source", Patience(options_.patience, options_.cancel), options_.say),
-      target_(target, "the target", Patience(options_.patience, options_.cancel), options_.say),
+      target_(target, "the target", Patience(options_.patience, options_.cancel), options_.say, pass_),
       hurried_source_(source, "the source", Patience(options_.switch_patience, options_.cancel),
                       options_.say),
-      hurried_target_(target, "the target", Patience(options_.switch_patience, options_.cancel),
-                      options_.say),
+      hurried_target_(target, "the target", Patience(options_.switch_patience, options_.cancel), options_.say,
+                      pass_),
       steadfast_source_(source, "the source", Patience(options_.patience, CancelToken()), options_.say),
       journal_(options_.state_path, target_, hurried_target_),
       pace_(options_.workers, options_.max_items_per_second) {}
@@ -99,11 +97,17 @@ absl::Status Move::Open() {
           "a move of other tables is in progress; end it, or give it up with --abort: " +
           state->tables.front().name + (state->tables.size() > 1 ? ", ..." : ""));
   }
-  ITEMDB_ASSIGN_OR_RETURN(const MoveStep step, StepByFences(*state));
+  ITEMDB_RETURN_IF_ERROR(CheckTables(*state));
+  // Nothing of the move's end is stored: only its item may be gone already.
+  if (state->step != MoveStep::kBack) ITEMDB_RETURN_IF_ERROR(journal_.TakeOver(run_));
+  // The target's first: a run that ends the move meanwhile lifts them, and shows that in the source before.
+  ITEMDB_ASSIGN_OR_RETURN(target_fences_, ReadFences(target_));
+  ITEMDB_ASSIGN_OR_RETURN(source_fences_, ReadFences(source_));
+  const MoveStep step = StepByFences(*state);
   Say("going on with the move that was begun before; its step is " + std::string(StepName(step)));
   if (step != state->step)
     ITEMDB_RETURN_IF_ERROR(journal_.Change(/*now=*/true, [&](MoveState& changed) { changed.step = step; }));
-  ITEMDB_RETURN_IF_ERROR(CheckTables(*state));
+  if (step < MoveStep::kSwitched) ITEMDB_RETURN_IF_ERROR(FenceTarget());
   return ReadDefinitions();
 }
 
@@ -134,18 +138,65 @@ absl::StatusOr<std::vector<std::string>> Move::UnfencedTables() const {
   return unfenced;
 }
 
-absl::StatusOr<MoveStep> Move::StepByFences(const MoveState& state) const {
+MoveStep Move::StepByFences(const MoveState& state) const {
   if (state.step >= MoveStep::kSwitched || !source_.is_itemd()) return state.step;
   MoveStep step = std::min(state.step, MoveStep::kFollowing);
-  for (const MovedTable& moved : state.tables) {
-    ITEMDB_ASSIGN_OR_RETURN(const auto table, source_.FindTable(moved.name));
-    if (!table.has_value() || !table->write_fence.has_value() ||
-        table->write_fence->endpoint != target_.endpoint())
-      continue;
-    step = std::max(step, table->write_fence->moved ? MoveStep::kSwitched : MoveStep::kFenced);
+  for (const auto& [table, fence] : source_fences_) {
+    if (fence.endpoint != target_.endpoint()) continue;
+    step = std::max(step, fence.moved ? MoveStep::kSwitched : MoveStep::kFenced);
   }
   return step;
 }
+
+// ---- fences
+
+absl::StatusOr<Move::Fences> Move::ReadFences(const Side& side) const {
+  Fences fences;
+  if (!side.is_itemd()) return fences;
+  for (const MovedTable& moved : journal_.state().tables) {
+    ITEMDB_ASSIGN_OR_RETURN(const auto table, side.FindTable(moved.name));
+    if (!table.has_value())
+      return absl::NotFoundError("table " + moved.name + " was deleted in " + side.name());
+    fences[moved.name] = table->write_fence.value_or(WriteFence());
+  }
+  return fences;
+}
+
+absl::StatusOr<uint64_t> Move::SetFences(const Side& side, const WriteFence& fence, Fences& known) {
+  uint64_t sequence = 0;
+  for (auto& [table, present] : known) {
+    const UpdateTableRequest update{
+        .table_name = table, .write_fence = fence, .expected_write_fence = present};
+    const absl::StatusOr<TableResult> result =
+        side.Try([&] { return side.client().UpdateTable(update, side.call()); });
+    if (ReasonOf(result.status()) == kReasonConditionalCheckFailed) {
+      ITEMDB_RETURN_IF_ERROR(journal_.CheckIsTheRun());
+      return absl::AbortedError("somebody changed the fence of table " + table + " in " + side.name() +
+                                " meanwhile: run the same command again");
+    }
+    ITEMDB_RETURN_IF_ERROR(result.status());
+    present = fence;
+    sequence = std::max(sequence, result->change_sequence);
+  }
+  return sequence;
+}
+
+absl::Status Move::FenceTarget() {
+  for (const auto& [table, fence] : target_fences_) {
+    if (!fence.endpoint.empty() && (fence.moved || fence.endpoint != target_.endpoint()))
+      return absl::FailedPreconditionError("table " + table + " of the target moves, or has moved, to " +
+                                           fence.endpoint + ": end that move first");
+  }
+  ITEMDB_RETURN_IF_ERROR(
+      SetTargetFences({.endpoint = target_.endpoint(), .moved = false, .pass_sha256 = run_}));
+  // Another run may have ended the move since the fences were read, and have left none: then writers are
+  // there.
+  const absl::Status is_the_run = journal_.CheckIsTheRun();
+  if (absl::IsAborted(is_the_run)) ITEMDB_RETURN_IF_ERROR(SetTargetFences({}));
+  return is_the_run;
+}
+
+// ---- begin
 
 absl::Status Move::BeginMove(const std::string& source_id) {
   ITEMDB_ASSIGN_OR_RETURN(const MovePlan plan, Plan());
@@ -155,7 +206,8 @@ absl::Status Move::BeginMove(const std::string& source_id) {
                   .source = source_id,
                   .source_endpoint = source_.endpoint(),
                   .target_endpoint = target_.endpoint(),
-                  .step = MoveStep::kCopying};
+                  .step = MoveStep::kCopying,
+                  .run = run_};
   for (const TablePlan& table : plan.tables) {
     const bool is_small = table.source.item_count < kSmallTableItems && source_.is_itemd();
     state.tables.push_back({.name = table.source.definition.table_name,
@@ -166,6 +218,9 @@ absl::Status Move::BeginMove(const std::string& source_id) {
   // Before the first page: every change after it is applied after the copy.
   ITEMDB_ASSIGN_OR_RETURN(state.sequence, SourceSequence());
   ITEMDB_RETURN_IF_ERROR(journal_.Begin(std::move(state)));
+  ITEMDB_ASSIGN_OR_RETURN(target_fences_, ReadFences(target_));
+  ITEMDB_ASSIGN_OR_RETURN(source_fences_, ReadFences(source_));
+  ITEMDB_RETURN_IF_ERROR(FenceTarget());
   return ReadDefinitions();
 }
 
@@ -319,7 +374,7 @@ absl::Status Move::CompareChanged(bool may_change) {
 absl::Status Move::Verify() {
   if (step() >= MoveStep::kSwitched) return absl::OkStatus();
   if (step() == MoveStep::kFenced) {
-    ITEMDB_RETURN_IF_ERROR(SetFences(source_, {}).status());
+    ITEMDB_RETURN_IF_ERROR(SetSourceFences(source_, {}).status());
     ITEMDB_RETURN_IF_ERROR(
         journal_.Change(/*now=*/true, [](MoveState& state) { state.step = MoveStep::kFollowing; }));
   }
@@ -353,6 +408,17 @@ absl::Status Move::CompareUntilFew() {
 }
 
 absl::StatusOr<bool> Move::CompareUntilEqual(int passes) {
+  ITEMDB_RETURN_IF_ERROR(FenceTarget());
+  const absl::StatusOr<bool> is_equal = CompareAndWriteUntilEqual(passes);
+  // Writers may use what is there, whatever became of it.
+  ITEMDB_RETURN_IF_ERROR(SetTargetFences({}));
+  if (!is_equal.ok() || !*is_equal) return is_equal;
+  ITEMDB_RETURN_IF_ERROR(
+      journal_.Change(/*now=*/true, [](MoveState& state) { state.step = MoveStep::kDone; }));
+  return true;
+}
+
+absl::StatusOr<bool> Move::CompareAndWriteUntilEqual(int passes) {
   for (int pass = 1; pass <= passes; ++pass) {
     Comparison comparison;
     {
@@ -370,8 +436,6 @@ absl::StatusOr<bool> Move::CompareUntilEqual(int passes) {
         ITEMDB_RETURN_IF_ERROR(FinishStream(target_, definitions_[i]));
         ITEMDB_RETURN_IF_ERROR(FinishTable(target_, definitions_[i], time_to_live_[i]));
       }
-      ITEMDB_RETURN_IF_ERROR(
-          journal_.Change(/*now=*/true, [](MoveState& state) { state.step = MoveStep::kDone; }));
       return true;
     }
     report_.repaired.insert(report_.repaired.end(), comparison.differences.begin(),
@@ -384,21 +448,11 @@ absl::StatusOr<bool> Move::CompareUntilEqual(int passes) {
 
 // ---- switch
 
-absl::StatusOr<uint64_t> Move::SetFences(const Side& side, const WriteFence& fence) const {
-  uint64_t sequence = 0;
-  for (const MovedTable& table : journal_.state().tables) {
-    const UpdateTableRequest update{.table_name = table.name, .write_fence = fence};
-    ITEMDB_ASSIGN_OR_RETURN(const TableResult result,
-                            side.Try([&] { return side.client().UpdateTable(update, side.call()); }));
-    sequence = std::max(sequence, result.change_sequence);
-  }
-  return sequence;
-}
-
 absl::Status Move::Switch() {
   if (step() >= MoveStep::kGoingBack)
     return absl::FailedPreconditionError("the tables are being brought back: go on with --back");
-  if (step() == MoveStep::kDone) return absl::OkStatus();
+  // A run that woke up after the end may have left fences when it was killed.
+  if (step() == MoveStep::kDone) return LiftFencesOfTarget(journal_.state());
   if (step() == MoveStep::kSwitched) return SendWritersToTarget();
   ITEMDB_RETURN_IF_ERROR(ReadDefinitions());
   for (const TableDefinition& definition : definitions_) {
@@ -418,7 +472,10 @@ absl::Status Move::Switch() {
   if (status.ok()) return SendWritersToTarget();
   // Writers wait: they go on at the source, whatever the reason is.
   Say("the switch is given up; writers go on at the source");
-  if (const absl::Status lifted = SetFences(steadfast_source_, {}).status(); !lifted.ok())
+  const absl::Status lifted = SetSourceFences(steadfast_source_, {}).status();
+  // That run decides where writers go.
+  if (absl::IsAborted(lifted)) return lifted;
+  if (!lifted.ok())
     return WithWords("the fence of the source could not be lifted (" + std::string(lifted.message()) +
                          "); run the command again, or with --abort, after",
                      status);
@@ -426,8 +483,10 @@ absl::Status Move::Switch() {
 }
 
 absl::Status Move::DrainFenced() {
-  ITEMDB_ASSIGN_OR_RETURN(const uint64_t last,
-                          SetFences(hurried_source_, {.endpoint = target_.endpoint(), .moved = false}));
+  ITEMDB_ASSIGN_OR_RETURN(
+      const uint64_t last,
+      SetSourceFences(hurried_source_,
+                      {.endpoint = target_.endpoint(), .moved = false, .pass_sha256 = run_}));
   ITEMDB_RETURN_IF_ERROR(follower_->Await(last, absl::Now() + options_.switch_patience));
   if (compare_time_ < kShortComparison) {
     follower_->changed().Take();
@@ -444,9 +503,11 @@ absl::Status Move::DrainFenced() {
 }
 
 absl::Status Move::SendWritersToTarget() {
+  // This run writes no more. Writers may come.
+  ITEMDB_RETURN_IF_ERROR(SetTargetFences({}));
   // From the first table on there is no way back: what fails here is done by the next run.
   const absl::StatusOr<uint64_t> sent =
-      SetFences(steadfast_source_, {.endpoint = target_.endpoint(), .moved = true});
+      SetSourceFences(steadfast_source_, {.endpoint = target_.endpoint(), .moved = true});
   if (!sent.ok())
     return WithWords("writers wait, and may have been sent to the target: run the command again, after",
                      sent.status());
@@ -461,153 +522,6 @@ absl::Status Move::SendWritersToTarget() {
   for (size_t i = 0; i < definitions_.size(); ++i)
     ITEMDB_RETURN_IF_ERROR(FinishTable(target_, definitions_[i], time_to_live_[i]));
   return journal_.Change(/*now=*/true, [](MoveState& state) { state.step = MoveStep::kDone; });
-}
-
-// ---- back
-
-absl::Status Move::Abort() {
-  std::vector<std::string> names = options_.table_names;
-  ITEMDB_ASSIGN_OR_RETURN(std::optional<MoveState> state, journal_.LoadFile());
-  if (!state.has_value()) {
-    // The file is gone: the target knows the move, if it can be reached.
-    ITEMDB_ASSIGN_OR_RETURN(const std::string source_id, IdOf(source_));
-    absl::StatusOr<std::optional<MoveState>> of_target = journal_.Load(source_id);
-    if (of_target.ok()) state = *std::move(of_target);
-  }
-  if (state.has_value()) {
-    ITEMDB_RETURN_IF_ERROR(CheckTargetName(*state));
-    for (const MovedTable& table : state->tables) names.push_back(table.name);
-    if (state->step >= MoveStep::kSwitched)
-      return absl::FailedPreconditionError(
-          "writers were sent to the target already, so the source may lack what they wrote there: bring it "
-          "back with --back");
-  }
-  if (names.empty()) {
-    ITEMDB_ASSIGN_OR_RETURN(names, source_.TableNames());
-  }
-  std::vector<std::string> fenced;
-  for (const std::string& name : std::set<std::string>(names.begin(), names.end())) {
-    ITEMDB_ASSIGN_OR_RETURN(const auto table, source_.FindTable(name));
-    if (!table.has_value() || !table->write_fence.has_value() ||
-        table->write_fence->endpoint != target_.endpoint())
-      continue;
-    if (table->write_fence->moved)
-      return absl::FailedPreconditionError("writers of table " + name +
-                                           " were sent to the target already, so the source may lack what "
-                                           "they wrote there: bring it back with --back");
-    fenced.push_back(name);
-  }
-  for (const std::string& name : fenced) {
-    const UpdateTableRequest update{.table_name = name, .write_fence = WriteFence{}};
-    ITEMDB_RETURN_IF_ERROR(
-        source_.Try([&] { return source_.client().UpdateTable(update, source_.call()).status(); }));
-    Say("writes of table " + name + " are allowed again");
-  }
-  if (!state.has_value()) return absl::OkStatus();
-  return journal_.Forget(*state, /*target_may_be_away=*/true);
-}
-
-absl::Status Move::GoBack() {
-  if (step() < MoveStep::kSwitched)
-    return absl::FailedPreconditionError(
-        "writers were not sent to the target: give the move up with --abort");
-  ITEMDB_ASSIGN_OR_RETURN(const bool are_back, WritersAreSentBack());
-  // What the target has is old from then on.
-  if (are_back) return FinishGoingBack();
-  ITEMDB_RETURN_IF_ERROR(CheckSourceIsFenced());
-  // Before the fences: without it the move would seem not to be switched.
-  const std::string run = NewMoveId();
-  ITEMDB_RETURN_IF_ERROR(journal_.ChangeExisting([&run](MoveState& state) {
-    state.step = MoveStep::kGoingBack;
-    state.back_run = run;
-  }));
-  if (target_.is_itemd())
-    ITEMDB_RETURN_IF_ERROR(SetFences(target_, {.endpoint = source_.endpoint(), .moved = false}).status());
-  // Writers of the source wait too. The pass is of this run only: what a mover that was taken for dead still
-  // writes is refused.
-  const std::string pass = NewMoveId();
-  const WriteFence waiting{
-      .endpoint = source_.endpoint(), .moved = false, .pass_sha256 = common::Hex(common::HashOf(pass))};
-  ITEMDB_RETURN_IF_ERROR(SetFences(source_, waiting).status());
-  ITEMDB_RETURN_IF_ERROR(CheckIsTheRun(run));
-  const Side source_with_pass(source_.client(), source_.name(), source_.patience(), options_.say, pass);
-  Comparison comparison;
-  for (int round = 0; round < kMostRounds; ++round) {
-    ITEMDB_ASSIGN_OR_RETURN(comparison, CompareTables(target_, source_, definitions_, kSegmentsOfComparison,
-                                                      {.workers = std::max(1, options_.workers / 2)}));
-    Say(absl::StrFormat("comparison %d: %s, %s", round + 1, CountText(comparison.items, kItemNoun),
-                        CountText(static_cast<int64_t>(comparison.differences.size()), kDifferenceNoun)));
-    report_.items_compared = comparison.items;
-    if (comparison.differences.empty()) break;
-    for (Difference difference : comparison.differences) {
-      // Named by the sides of the move, not by those of this comparison.
-      if (difference.kind != DifferenceKind::kDifferent)
-        difference.kind =
-            difference.kind == DifferenceKind::kMissing ? DifferenceKind::kExtra : DifferenceKind::kMissing;
-      report_.repaired.push_back(std::move(difference));
-    }
-    ITEMDB_RETURN_IF_ERROR(
-        CopyKeys(target_, source_with_pass, KeysOf(comparison.differences), pace_, options_.workers));
-  }
-  if (!comparison.differences.empty())
-    return absl::FailedPreconditionError("the target is still written to: stop its writers, then go on");
-  return FinishGoingBack();
-}
-
-// Another run may have ended the move, or begun to bring the tables back, before the fences of this one were
-// set. From here on each finds out by its fence.
-absl::Status Move::CheckIsTheRun(const std::string& run) {
-  ITEMDB_ASSIGN_OR_RETURN(const std::optional<MoveState> state, journal_.ReadItem(journal_.state().source));
-  if (state.has_value() && state->back_run == run) return absl::OkStatus();
-  if (!state.has_value()) {
-    // Writers are at the source again.
-    if (target_.is_itemd())
-      ITEMDB_RETURN_IF_ERROR(SetFences(target_, {.endpoint = source_.endpoint(), .moved = true}).status());
-    ITEMDB_RETURN_IF_ERROR(SetFences(source_, {}).status());
-    // This run may have written the file again.
-    ITEMDB_RETURN_IF_ERROR(journal_.Forget(journal_.state(), /*target_may_be_away=*/false));
-  }
-  return absl::AbortedError("the tables are, or were, brought back by another run of this command");
-}
-
-// Nobody may have written to the source since the switch: it would be replaced.
-absl::Status Move::CheckSourceIsFenced() const {
-  for (const MovedTable& moved : journal_.state().tables) {
-    ITEMDB_ASSIGN_OR_RETURN(const auto table, source_.FindTable(moved.name));
-    if (!table.has_value()) return absl::NotFoundError("table " + moved.name + " was deleted in the source");
-    if (!table->write_fence.has_value()) {
-      if (options_.overwrite) continue;
-      return absl::FailedPreconditionError(
-          "table " + moved.name +
-          " of the source has no fence any more, so writers may have written there since the switch: "
-          "--overwrite replaces what they wrote by what the target has");
-    }
-    const WriteFence& fence = *table->write_fence;
-    if (fence.endpoint != (fence.moved ? target_.endpoint() : source_.endpoint()))
-      return absl::FailedPreconditionError("table " + moved.name + " of the source is in another move, to " +
-                                           fence.endpoint + ": end that one first");
-  }
-  return absl::OkStatus();
-}
-
-absl::StatusOr<bool> Move::WritersAreSentBack() const {
-  if (step() == MoveStep::kBack) return true;
-  if (step() != MoveStep::kGoingBack || !target_.is_itemd()) return false;
-  for (const MovedTable& moved : journal_.state().tables) {
-    ITEMDB_ASSIGN_OR_RETURN(const auto table, target_.FindTable(moved.name));
-    if (table.has_value() && table->write_fence.has_value() && table->write_fence->moved) return true;
-  }
-  return false;
-}
-
-absl::Status Move::FinishGoingBack() {
-  // Before writers are let in: from then on the source has what the target lacks.
-  ITEMDB_RETURN_IF_ERROR(
-      journal_.Change(/*now=*/true, [](MoveState& state) { state.step = MoveStep::kBack; }));
-  if (target_.is_itemd())
-    ITEMDB_RETURN_IF_ERROR(SetFences(target_, {.endpoint = source_.endpoint(), .moved = true}).status());
-  ITEMDB_RETURN_IF_ERROR(SetFences(source_, {}).status());
-  return journal_.Forget(journal_.state(), /*target_may_be_away=*/false);
 }
 
 MoveReport Move::report() const {

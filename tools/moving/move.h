@@ -13,10 +13,17 @@
 // mover, the source or the target where it was. The moment of the switch is the commit in the source that
 // sends the writers of the first table to the target: before it the source has everything, and Abort leaves
 // it as it was; after it the rest of the switch is done whatever happens.
+//
+// A run that was taken for dead may wake up after another one has gone on, or has ended the move. It does no
+// harm: each run has a pass. While the move goes on the target's tables, if they are itemd's, have a fence
+// that lets only this pass through (WriteFence::pass_sha256); a fence is changed only from the one that the
+// run knows; and only the run that is in the journal changes its state. Other targets have no fences: there a
+// run that wakes up may write items as old as its sleep.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,6 +46,8 @@ struct MoveOptions {
   bool overwrite = false;
   // The tables of a finished move are to be brought back.
   bool back = false;
+  // The source is not told where its writers go: it may be an engine that has no fences.
+  bool adopts = false;
   // The most pages and parts under way at a time.
   int workers = 16;
   // 0: no bound.
@@ -88,7 +97,7 @@ class Move {
   // The last part of Verify, once more: keys go on changing while a person is asked.
   absl::Status CompareUntilFew();
   // For a source without change log: compares everything and writes what differs, until a comparison finds
-  // nothing, or `passes` times. True: nothing differs.
+  // nothing, or `passes` times. True: nothing differs. At its end the target takes other writes again.
   absl::StatusOr<bool> CompareUntilEqual(int passes);
   absl::Status Switch();
 
@@ -107,6 +116,14 @@ class Move {
   MoveReport report() const;
 
  private:
+  // Parts of the scans of a comparison of whole tables.
+  static constexpr int kSegmentsOfComparison = 16;
+  // Comparisons, each of what the one before has written again.
+  static constexpr int kMostRounds = 10;
+
+  // By table name.
+  using Fences = std::map<std::string, WriteFence>;
+
   absl::StatusOr<std::string> IdOf(const Side& side) const;
   absl::Status BeginMove(const std::string& source_id);
   absl::Status CheckTables(const MoveState& state);
@@ -115,14 +132,27 @@ class Move {
   absl::StatusOr<bool> SendsWritersAway(const MoveState& state) const;
   absl::StatusOr<std::vector<std::string>> UnfencedTables() const;
   absl::Status CheckSourceIsFenced() const;
-  absl::Status CheckIsTheRun(const std::string& run);
+  absl::Status CheckTargetHasNotMovedOn() const;
   // The end of GoBack has begun: writers of at least one table may be sent to the source.
-  absl::StatusOr<bool> WritersAreSentBack() const;
+  bool WritersAreSentBack() const;
   absl::Status FinishGoingBack();
   // The step, corrected by the fences of the source.
-  absl::StatusOr<MoveStep> StepByFences(const MoveState& state) const;
-  // Sets or lifts the fence of all tables; returns the last change.
-  absl::StatusOr<uint64_t> SetFences(const Side& side, const WriteFence& fence) const;
+  MoveStep StepByFences(const MoveState& state) const;
+  // The fences of the moved tables; empty where there is none. Nothing if the side is not itemd's.
+  absl::StatusOr<Fences> ReadFences(const Side& side) const;
+  // Each sets or lifts the fence of all moved tables that had the fences of `known`, and notes it there;
+  // returns the last change. ABORTED: somebody changed one.
+  absl::StatusOr<uint64_t> SetFences(const Side& side, const WriteFence& fence, Fences& known);
+  absl::StatusOr<uint64_t> SetSourceFences(const Side& side, const WriteFence& fence) {
+    return SetFences(side, fence, source_fences_);
+  }
+  absl::Status SetTargetFences(const WriteFence& fence) {
+    return SetFences(target_, fence, target_fences_).status();
+  }
+  // Only this run writes to the target from now on.
+  absl::Status FenceTarget();
+  absl::StatusOr<bool> CompareAndWriteUntilEqual(int passes);
+  absl::Status LiftFencesOfTarget(const MoveState& state) const;
   absl::Status DrainFenced();
   absl::Status SendWritersToTarget();
   // Writes what differs again, and compares it. Keys that change meanwhile are left to a later comparison.
@@ -135,6 +165,9 @@ class Move {
   }
 
   MoveOptions options_;
+  // Secret, of this run; and its SHA-256, which names the run.
+  const std::string pass_;
+  const std::string run_;
   const Side source_;
   const Side target_;
   // The same with less patience, for calls while writers wait.
@@ -145,6 +178,9 @@ class Move {
   MoveJournal journal_;
   Pace pace_;
   std::unique_ptr<Follower> follower_;
+  // As they were read, or set by this run.
+  Fences source_fences_;
+  Fences target_fences_;
   // As of the source, in the order of the journal's tables.
   std::vector<TableDefinition> definitions_;
   std::vector<std::string> time_to_live_;

@@ -104,11 +104,26 @@ absl::Status MoveJournal::Begin(MoveState state) {
     // It may have been made by a call whose answer was lost.
     if (!made.ok() && !absl::IsAlreadyExists(made)) return made;
   }
+  const std::string earlier = this->state().move_id;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     state_ = std::move(state);
   }
-  return Change(/*now=*/true, [](MoveState&) {});
+  std::lock_guard<std::mutex> lock(store_mutex_);
+  return Store(this->state(), "attribute_not_exists(move_id) OR move_id = :earlier OR move_id = :move",
+               {{":earlier", earlier.empty() ? this->state().move_id : earlier}});
+}
+
+absl::Status MoveJournal::TakeOver(const std::string& run) {
+  const std::string earlier = state().run;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    state_.run = run;
+  }
+  std::lock_guard<std::mutex> lock(store_mutex_);
+  // Its own run: the answer of an earlier attempt was lost.
+  return Store(state(), "move_id = :move AND (run_id = :earlier OR run_id = :run)",
+               {{":earlier", earlier}, {":run", run}});
 }
 
 MoveState MoveJournal::state() const {
@@ -124,39 +139,41 @@ absl::Status MoveJournal::Change(bool now, absl::FunctionRef<void(MoveState&)> c
     stored_time_ = absl::Now();
   }
   std::lock_guard<std::mutex> lock(store_mutex_);
-  return Store(state(), /*must_exist=*/false);
+  return Store(state(), "move_id = :move AND run_id = :run", {{":run", state().run}});
 }
 
-absl::Status MoveJournal::ChangeExisting(absl::FunctionRef<void(MoveState&)> change) {
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    change(state_);
-    stored_time_ = absl::Now();
-  }
-  std::lock_guard<std::mutex> lock(store_mutex_);
-  return Store(state(), /*must_exist=*/true);
-}
-
-absl::Status MoveJournal::Store(const MoveState& state, bool must_exist) {
-  // The file of a move that another run has ended must not come back.
-  if (!must_exist) ITEMDB_RETURN_IF_ERROR(WriteFile(state));
+// The target first: the file of a move that another run has ended must not come back.
+absl::Status MoveJournal::Store(const MoveState& state, const std::string& condition,
+                                std::map<std::string, Value> values) {
   Item item = KeyOfMove(state.source);
   item.Set("move_id", state.move_id);
+  item.Set("run_id", state.run);
   item.Set("step", std::string(StepName(state.step)));
   item.Set("sequence", Number(state.sequence));
   item.Set(kStateAttribute, OneLine(MoveStateToJson(state)));
-  PutItemRequest put{.table_name = kMovesTable, .item = std::move(item)};
-  if (must_exist) {
-    put.condition_expression = "move_id = :move";
-    put.expression_attribute_values = {{":move", state.move_id}};
-  }
+  values.emplace(":move", state.move_id);
+  const PutItemRequest put{.table_name = kMovesTable,
+                           .item = std::move(item),
+                           .condition_expression = condition,
+                           .expression_attribute_values = std::move(values)};
   const Side& target = hurries_ ? hurried_target_ : target_;
   const absl::Status stored =
       target.Try([&] { return target.client().PutItem(put, target.call()).status(); });
-  if (ReasonOf(stored) == kReasonConditionalCheckFailed)
-    return absl::AbortedError("another run of this command has ended this move");
+  if (ReasonOf(stored) == kReasonConditionalCheckFailed) {
+    RemoveFileOfEndedMove(state);
+    return absl::AbortedError("another run of this command goes on with the move, or has ended it");
+  }
   ITEMDB_RETURN_IF_ERROR(stored);
-  return must_exist ? WriteFile(state) : absl::OkStatus();
+  return WriteFile(state);
+}
+
+// This run may have written the file again after another one had ended the move.
+void MoveJournal::RemoveFileOfEndedMove(const MoveState& state) const {
+  const auto item = ReadItem(state.source);
+  const auto file = LoadFile();
+  if (!item.ok() || !file.ok() || !file->has_value()) return;
+  const bool has_ended = !item->has_value() || (*item)->move_id != state.move_id;
+  if (has_ended && (*file)->move_id == state.move_id) std::remove(path_.c_str());
 }
 
 absl::Status MoveJournal::WriteFile(const MoveState& state) const {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -36,24 +37,32 @@ class MoveJournal {
   // The file alone, also if the target cannot be reached.
   absl::StatusOr<std::optional<MoveState>> LoadFile() const;
 
-  // Begins with `state`: makes the table in the target, and stores the state.
+  // Begins with `state`: makes the table in the target, and stores the state. Replaces the state that was
+  // loaded, of a move that is over. ABORTED: another run has begun a move from this source.
   absl::Status Begin(MoveState state);
+  // From now on `run` goes on with the loaded move: no other run changes its state any more. ABORTED: another
+  // run did the same since Load, or has ended the move.
+  absl::Status TakeOver(const std::string& run);
   MoveState state() const;
-  // Changes the state. Stores it if `now`, or if it was last stored a second ago.
+  // Changes the state. Stores it if `now`, or if it was last stored a second ago. ABORTED: another run goes
+  // on with the move, or has ended it.
   absl::Status Change(bool now, absl::FunctionRef<void(MoveState&)> change);
-  // As Change with `now`. ABORTED: the move's item is not in the target any more, because another run has
-  // ended the move.
-  absl::Status ChangeExisting(absl::FunctionRef<void(MoveState&)> change);
-  // The state in the target's item; nothing if there is none.
-  absl::StatusOr<std::optional<MoveState>> ReadItem(const std::string& source) const;
+  // ABORTED as Change.
+  absl::Status CheckIsTheRun() {
+    return Change(/*now=*/true, [](MoveState&) {});
+  }
   // From now on the target is not waited for as long as usual, because writers wait.
   void Hurry() { hurries_ = true; }
   // Deletes item and file of the move. If the target is away and may be, only the file.
   absl::Status Forget(const MoveState& state, bool target_may_be_away);
 
  private:
-  // `must_exist`: the item in the target; ABORTED if it does not.
-  absl::Status Store(const MoveState& state, bool must_exist);
+  // The state in the target's item; nothing if there is none.
+  absl::StatusOr<std::optional<MoveState>> ReadItem(const std::string& source) const;
+  // Stores `state` if the target's item is as `condition` says.
+  absl::Status Store(const MoveState& state, const std::string& condition,
+                     std::map<std::string, Value> values = {});
+  void RemoveFileOfEndedMove(const MoveState& state) const;
   absl::Status WriteFile(const MoveState& state) const;
   Item KeyOfMove(const std::string& source) const;
 

@@ -44,7 +44,9 @@ std::string ProblemOf(const TablePlan& plan, const std::optional<TableDescriptio
            " has images without a stream, which the target has no like of: itemctl table update " + name +
            " --stream-view-type KEYS_ONLY";
   if (!existing.has_value()) return "";
-  if (existing->write_fence.has_value())
+  // An earlier move to this target, which was given up while it was away, may have left its fence.
+  if (existing->write_fence.has_value() &&
+      (existing->write_fence->moved || existing->write_fence->endpoint != target.endpoint()))
     return "table " + name + " of the target refuses writes, because it moves to " +
            existing->write_fence->endpoint;
   if (const std::string difference = DifferenceForCopy(source, existing->definition); !difference.empty())

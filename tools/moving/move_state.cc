@@ -78,7 +78,7 @@ JsonValue MoveStateToJson(const MoveState& state) {
       .Add("source_endpoint", state.source_endpoint)
       .Add("target_endpoint", state.target_endpoint)
       .Add("step", StepName(state.step))
-      .Add("back_run", state.back_run)
+      .Add("run", state.run)
       .Add("sequence", state.sequence)
       .Add("tables", std::move(tables));
 }
@@ -99,9 +99,7 @@ absl::StatusOr<MoveState> ParseMoveState(std::string_view text) {
   const auto* name = std::find(std::begin(kStepNames), std::end(kStepNames), step);
   if (name == std::end(kStepNames)) return NotAState("step");
   state.step = static_cast<MoveStep>(name - std::begin(kStepNames));
-  if (json->FindOrNull("back_run") != nullptr) {
-    ITEMDB_ASSIGN_OR_RETURN(state.back_run, TextOf(*json, "back_run"));
-  }
+  ITEMDB_ASSIGN_OR_RETURN(state.run, TextOf(*json, "run"));
   ITEMDB_ASSIGN_OR_RETURN(state.sequence, NumberIn(*json, "sequence"));
   const JsonValue* tables = json->FindOrNull("tables");
   if (tables == nullptr || tables->kind != JsonValue::Kind::kArray) return NotAState("tables");

@@ -56,8 +56,8 @@ struct MoveState {
   std::string source_endpoint;
   std::string target_endpoint;
   MoveStep step = MoveStep::kCopying;
-  // Random; which run of `--back` brings the tables back. Empty: none does.
-  std::string back_run = "";
+  // The run that goes on with the move: the SHA-256 of its pass (Move), so that the fences tell it too.
+  std::string run = "";
   // Every change of the source up to this one is in the target, once all segments are copied.
   uint64_t sequence = 0;
   std::vector<MovedTable> tables = {};

@@ -158,8 +158,8 @@ absl::Status Side::WriteOnce(const std::vector<BatchWrite>& writes) const {
   const absl::StatusOr<BulkWriteResult> result = writer.Finish();
   if (!fence_pass_.empty() && IsShutOut(result.status()))
     return absl::FailedPreconditionError(
-        "this run's fence is not there any more: the tables are, or were, brought back by another run of "
-        "this command");
+        "this run's fence is not there any more: another run of this command goes on with the move, or has "
+        "ended it");
   ITEMDB_RETURN_IF_ERROR(result.status());
   if (!result->rejected.empty()) return RefusedWrite(name_, result->rejected.front());
   return absl::OkStatus();

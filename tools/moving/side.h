@@ -24,14 +24,15 @@ Item KeyOf(const TableDefinition& definition, const Item& item);
 class Side {
  public:
   // `name`, in messages: "the source", "the target". `say` gets lines about waiting, on any thread.
-  // `fence_pass`: of the tables' fences, for WriteItems; empty: writes are not let through a fence.
+  // `fence_pass`: of the tables' fences, which only itemd has, for WriteItems; empty: writes are not let
+  // through a fence.
   Side(Client client, std::string name, Patience patience, std::function<void(const std::string&)> say,
        std::string fence_pass = "")
       : client_(std::move(client)),
         name_(std::move(name)),
         patience_(std::move(patience)),
         say_(std::move(say)),
-        fence_pass_(std::move(fence_pass)) {}
+        fence_pass_(is_itemd() ? std::move(fence_pass) : "") {}
 
   const Client& client() const { return client_; }
   const std::string& name() const { return name_; }

@@ -70,6 +70,10 @@ struct UpdateTableRequest {
   std::optional<WarmThroughput> warm_throughput = std::nullopt;
   // Refuses writes of the items from now on; an empty endpoint allows them again. Only itemd's gRPC has it.
   std::optional<WriteFence> write_fence = std::nullopt;
+  // With `write_fence` only: the fence that the table must have at this moment; with an empty endpoint: none.
+  // Else FAILED_PRECONDITION (CONDITIONAL_CHECK_FAILED). A table that has the wanted fence already is no
+  // error.
+  std::optional<WriteFence> expected_write_fence = std::nullopt;
 };
 
 struct TagTableRequest {

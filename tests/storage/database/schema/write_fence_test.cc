@@ -197,6 +197,34 @@ TEST_F(WriteFence, LetsBulkWritesWithItsPassThrough) {
   database_.CheckIsClean();
 }
 
+TEST_F(WriteFence, IsChangedOnlyByWhoKnowsIt) {
+  v1::UpdateTableRequest request;
+  request.set_table_name("Things");
+  const auto change = [&](const std::string& from, const std::string& to) {
+    request.mutable_expected_write_fence()->set_endpoint(from);
+    request.mutable_write_fence()->set_endpoint(to);
+    return Await<v1::UpdateTableReply>([&](auto done) { database_->UpdateTable(request, std::move(done)); })
+        .status();
+  };
+  EXPECT_THAT(change("one", kTarget).message(),
+              HasSubstr("has no fence of writes, which is not the expected"));
+  EXPECT_TRUE(Put("b").ok());
+  EXPECT_TRUE(change("", kTarget).ok());
+  EXPECT_TRUE(change("", kTarget).ok()) << "the second attempt of a call whose answer was lost";
+  const absl::Status other = change("", "two");
+  EXPECT_EQ(ReasonOf(other), kReasonConditionalCheckFailed);
+  EXPECT_THAT(other.message(), HasSubstr(std::string("a fence of writes to ") + kTarget));
+  request.mutable_expected_write_fence()->set_pass_sha256(std::string(64, 'a'));
+  EXPECT_EQ(ReasonOf(change(kTarget, "two")), kReasonConditionalCheckFailed) << "with another pass";
+  request.mutable_expected_write_fence()->clear_pass_sha256();
+  request.mutable_expected_write_fence()->set_moved(true);
+  EXPECT_EQ(ReasonOf(change(kTarget, "two")), kReasonConditionalCheckFailed) << "not moved yet";
+  EXPECT_EQ(ReasonOf(Put("c")), kReasonTableMoving);
+  request.mutable_expected_write_fence()->set_moved(false);
+  EXPECT_TRUE(change(kTarget, "").ok());
+  EXPECT_TRUE(Put("c").ok());
+}
+
 TEST_F(WriteFence, SaysWhatIsWrongWithARequest) {
   EXPECT_THAT(FenceWithPass(std::string(64, 'a'), ""),
               IsInvalid("has a pass_sha256; it must name the endpoint"));

@@ -1,0 +1,170 @@
+// The ways back of a move: giving it up before the switch, and bringing the tables back after it.
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "common/status_macros.h"
+#include "itemdb/errors.h"
+#include "tools/base/exit_codes.h"
+#include "tools/base/number_text.h"
+#include "tools/moving/move.h"
+
+namespace itemdb::tools {
+
+absl::Status Move::Abort() {
+  std::vector<std::string> names = options_.table_names;
+  ITEMDB_ASSIGN_OR_RETURN(std::optional<MoveState> state, journal_.LoadFile());
+  if (!state.has_value()) {
+    // The file is gone: the target knows the move, if it can be reached.
+    ITEMDB_ASSIGN_OR_RETURN(const std::string source_id, IdOf(source_));
+    absl::StatusOr<std::optional<MoveState>> of_target = journal_.Load(source_id);
+    if (of_target.ok()) state = *std::move(of_target);
+  }
+  if (state.has_value()) {
+    ITEMDB_RETURN_IF_ERROR(CheckTargetName(*state));
+    for (const MovedTable& table : state->tables) names.push_back(table.name);
+    if (state->step >= MoveStep::kSwitched)
+      return absl::FailedPreconditionError(
+          options_.adopts ? "the tables were taken over already: there is nothing to give up"
+                          : "writers were sent to the target already, so the source may lack what they wrote "
+                            "there: bring it "
+                            "back with --back");
+  }
+  if (names.empty()) {
+    ITEMDB_ASSIGN_OR_RETURN(names, source_.TableNames());
+  }
+  std::vector<std::string> fenced;
+  for (const std::string& name : std::set<std::string>(names.begin(), names.end())) {
+    ITEMDB_ASSIGN_OR_RETURN(const auto table, source_.FindTable(name));
+    if (!table.has_value() || !table->write_fence.has_value() ||
+        table->write_fence->endpoint != target_.endpoint())
+      continue;
+    if (table->write_fence->moved)
+      return absl::FailedPreconditionError("writers of table " + name +
+                                           " were sent to the target already, so the source may lack what "
+                                           "they wrote there: bring it back with --back");
+    fenced.push_back(name);
+  }
+  for (const std::string& name : fenced) {
+    const UpdateTableRequest update{.table_name = name, .write_fence = WriteFence{}};
+    ITEMDB_RETURN_IF_ERROR(
+        source_.Try([&] { return source_.client().UpdateTable(update, source_.call()).status(); }));
+    Say("writes of table " + name + " are allowed again");
+  }
+  if (!state.has_value()) return absl::OkStatus();
+  ITEMDB_RETURN_IF_ERROR(journal_.Forget(*state, /*target_may_be_away=*/true));
+  return LiftFencesOfTarget(*state);
+}
+
+// Those of this move. A target that is away keeps them: another move to it takes them over.
+absl::Status Move::LiftFencesOfTarget(const MoveState& state) const {
+  if (!target_.is_itemd()) return absl::OkStatus();
+  for (const MovedTable& moved : state.tables) {
+    const auto found = target_.client().DescribeTable(moved.name, target_.call());
+    if (absl::IsNotFound(found.status()) || MayPass(found.status())) continue;
+    ITEMDB_RETURN_IF_ERROR(found.status());
+    const std::optional<WriteFence>& fence = found->table.write_fence;
+    if (!fence.has_value() || fence->moved || fence->endpoint != target_.endpoint()) continue;
+    const UpdateTableRequest update{
+        .table_name = moved.name, .write_fence = WriteFence{}, .expected_write_fence = fence};
+    const absl::Status lifted = target_.client().UpdateTable(update, target_.call()).status();
+    if (!lifted.ok() && !MayPass(lifted)) return lifted;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Move::GoBack() {
+  if (step() < MoveStep::kSwitched)
+    return absl::FailedPreconditionError(
+        "writers were not sent to the target: give the move up with --abort");
+  // What the target has is old from then on.
+  if (WritersAreSentBack()) return FinishGoingBack();
+  absl::Status fences = CheckTargetHasNotMovedOn();
+  fences.Update(CheckSourceIsFenced());
+  if (!fences.ok()) {
+    // They may be those that another run left at the end.
+    ITEMDB_RETURN_IF_ERROR(journal_.CheckIsTheRun());
+    return fences;
+  }
+  // Before the fences: without it the move would seem not to be switched.
+  ITEMDB_RETURN_IF_ERROR(
+      journal_.Change(/*now=*/true, [](MoveState& state) { state.step = MoveStep::kGoingBack; }));
+  // Writers of both sides wait; only this run writes to the source.
+  const WriteFence waiting{.endpoint = journal_.state().source_endpoint, .moved = false, .pass_sha256 = run_};
+  ITEMDB_RETURN_IF_ERROR(SetTargetFences(waiting));
+  ITEMDB_RETURN_IF_ERROR(SetSourceFences(source_, waiting).status());
+  const Side source_with_pass(source_.client(), source_.name(), source_.patience(), options_.say, pass_);
+  Comparison comparison;
+  for (int round = 0; round < kMostRounds; ++round) {
+    ITEMDB_ASSIGN_OR_RETURN(comparison, CompareTables(target_, source_, definitions_, kSegmentsOfComparison,
+                                                      {.workers = std::max(1, options_.workers / 2)}));
+    Say(absl::StrFormat("comparison %d: %s, %s", round + 1, CountText(comparison.items, kItemNoun),
+                        CountText(static_cast<int64_t>(comparison.differences.size()), kDifferenceNoun)));
+    report_.items_compared = comparison.items;
+    if (comparison.differences.empty()) break;
+    for (Difference difference : comparison.differences) {
+      // Named by the sides of the move, not by those of this comparison.
+      if (difference.kind != DifferenceKind::kDifferent)
+        difference.kind =
+            difference.kind == DifferenceKind::kMissing ? DifferenceKind::kExtra : DifferenceKind::kMissing;
+      report_.repaired.push_back(std::move(difference));
+    }
+    ITEMDB_RETURN_IF_ERROR(
+        CopyKeys(target_, source_with_pass, KeysOf(comparison.differences), pace_, options_.workers));
+  }
+  if (!comparison.differences.empty())
+    return absl::FailedPreconditionError("the target is still written to: stop its writers, then go on");
+  return FinishGoingBack();
+}
+
+// Nobody may have written to the source since the switch: it would be replaced.
+absl::Status Move::CheckSourceIsFenced() const {
+  const MoveState state = journal_.state();
+  for (const auto& [table, fence] : source_fences_) {
+    if (fence.endpoint.empty()) {
+      if (options_.overwrite) continue;
+      return absl::FailedPreconditionError(
+          "table " + table +
+          " of the source has no fence any more, so writers may have written there since the switch: "
+          "--overwrite replaces what they wrote by what the target has");
+    }
+    // To the source: an earlier run was bringing the table back.
+    if (fence.endpoint != state.target_endpoint && (fence.moved || fence.endpoint != state.source_endpoint))
+      return absl::FailedPreconditionError("table " + table + " of the source is in another move, to " +
+                                           fence.endpoint + ": end that one first");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Move::CheckTargetHasNotMovedOn() const {
+  for (const auto& [table, fence] : target_fences_) {
+    if (fence.endpoint.empty() || (!fence.moved && fence.endpoint == journal_.state().source_endpoint))
+      continue;
+    // The last step of the switch was not reached.
+    if (!fence.moved && fence.endpoint == target_.endpoint()) continue;
+    return absl::FailedPreconditionError("table " + table + " of the target moves, or has moved, to " +
+                                         fence.endpoint + ": bring it back from there first");
+  }
+  return absl::OkStatus();
+}
+
+bool Move::WritersAreSentBack() const {
+  if (step() == MoveStep::kBack) return true;
+  if (step() != MoveStep::kGoingBack) return false;
+  for (const auto& [table, fence] : target_fences_) {
+    if (fence.moved && fence.endpoint == journal_.state().source_endpoint) return true;
+  }
+  return false;
+}
+
+absl::Status Move::FinishGoingBack() {
+  // Before writers are let in: from then on the source has what the target lacks.
+  if (step() != MoveStep::kBack)
+    ITEMDB_RETURN_IF_ERROR(
+        journal_.Change(/*now=*/true, [](MoveState& state) { state.step = MoveStep::kBack; }));
+  ITEMDB_RETURN_IF_ERROR(SetTargetFences({.endpoint = journal_.state().source_endpoint, .moved = true}));
+  ITEMDB_RETURN_IF_ERROR(SetSourceFences(source_, {}).status());
+  return journal_.Forget(journal_.state(), /*target_may_be_away=*/false);
+}
+
+}  // namespace itemdb::tools

@@ -1,8 +1,11 @@
 #include "client/http/curl_loop.h"
 
+#include <arpa/inet.h>
 #include <curl/curl.h>
-
+#include <poll.h>
 #include <strings.h>
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -29,6 +32,21 @@ void InitializeCurl() {
   static_cast<void>(initialized);
 }
 
+// Whether the other side has sent something on a connection that waits for a request: an answer that came
+// twice, which would be taken for that of the next request. `local_port` is the connection's own; another
+// connection may have the descriptor by now.
+bool HasUnaskedBytes(curl_socket_t connection, int local_port) {
+  sockaddr_storage address{};
+  socklen_t bytes = sizeof(address);
+  if (getsockname(connection, reinterpret_cast<sockaddr*>(&address), &bytes) != 0) return false;
+  const in_port_t port = address.ss_family == AF_INET ? reinterpret_cast<sockaddr_in*>(&address)->sin_port
+                         : address.ss_family == AF_INET6
+                             ? reinterpret_cast<sockaddr_in6*>(&address)->sin6_port
+                             : 0;
+  pollfd waiting = {.fd = connection, .events = POLLIN, .revents = 0};
+  return ntohs(port) == local_port && poll(&waiting, 1, 0) > 0;
+}
+
 }  // namespace
 
 // One request from Post to its end. Used by the loop's thread only.
@@ -42,16 +60,32 @@ struct CurlTransfer {
   size_t sent = 0;
   CurlReply reply;
   char error[CURL_ERROR_SIZE] = {};
+  // Connections that answered an earlier request, by local port; null with TLS, whose own messages may wait
+  // there.
+  const std::map<long, curl_socket_t>* kept_or_null = nullptr;
 
-  ~CurlTransfer() {
+  ~CurlTransfer() { Reset(); }
+
+  void Reset() {
     if (handle != nullptr) curl_easy_cleanup(handle);
     curl_slist_free_all(headers);
     curl_slist_free_all(connect_to);
+    handle = nullptr;
+    headers = connect_to = nullptr;
   }
 
   // Without a function that rewinds, libcurl cannot send a body again by itself when a kept connection turns
   // out to be dead. It must not: a write might be applied twice. The request ends with CURLE_SEND_FAIL_REWIND
   // then.
+  // Just before the request is sent. A connection that is refused here is closed.
+  static int CheckConnection(void* self_pointer, char*, char*, int, int local_port) {
+    auto* self = static_cast<CurlTransfer*>(self_pointer);
+    if (self->kept_or_null == nullptr) return CURL_PREREQFUNC_OK;
+    const auto kept = self->kept_or_null->find(local_port);
+    if (kept == self->kept_or_null->end()) return CURL_PREREQFUNC_OK;
+    return HasUnaskedBytes(kept->second, local_port) ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+  }
+
   static size_t Read(char* out, size_t size, size_t count, void* self_pointer) {
     auto* self = static_cast<CurlTransfer*>(self_pointer);
     const size_t bytes = std::min(size * count, self->request.body.size() - self->sent);
@@ -99,6 +133,7 @@ struct CurlLoop::State {
   std::map<uint64_t, std::unique_ptr<CurlTransfer>> transfers;
   // Wait for a connection, in order.
   std::deque<std::unique_ptr<CurlTransfer>> waiting;
+  std::map<long, curl_socket_t> kept_connections;
 
   void Run() {
     while (true) {
@@ -171,6 +206,7 @@ struct CurlLoop::State {
       return std::move(one->done)(std::move(one->reply));
     }
     CURL* const handle = one->handle = curl_easy_init();
+    if (options.url.starts_with("http:")) one->kept_or_null = &kept_connections;
     for (const std::string& header : one->request.headers)
       one->headers = curl_slist_append(one->headers, header.c_str());
     // Otherwise libcurl waits for permission to send a longer body.
@@ -180,6 +216,8 @@ struct CurlLoop::State {
     curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(handle, CURLOPT_POST, 1L);
     curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(one->request.body.size()));
+    curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, &CurlTransfer::CheckConnection);
+    curl_easy_setopt(handle, CURLOPT_PREREQDATA, one);
     curl_easy_setopt(handle, CURLOPT_READFUNCTION, &CurlTransfer::Read);
     curl_easy_setopt(handle, CURLOPT_READDATA, one);
     curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, &CurlTransfer::Write);
@@ -233,10 +271,28 @@ struct CurlLoop::State {
     std::move(transfer->done)(std::move(transfer->reply));
   }
 
+  void NoteConnection(CURL* handle) {
+    long local_port = 0;
+    curl_socket_t connection = CURL_SOCKET_BAD;
+    curl_easy_getinfo(handle, CURLINFO_LOCAL_PORT, &local_port);
+    curl_easy_getinfo(handle, CURLINFO_ACTIVESOCKET, &connection);
+    if (local_port <= 0) return;
+    if (connection == CURL_SOCKET_BAD) {
+      kept_connections.erase(local_port);
+    } else {
+      kept_connections[local_port] = connection;
+    }
+  }
+
   void Finish(CURL* handle, CURLcode code) {
     CurlTransfer* found = nullptr;
     curl_easy_getinfo(handle, CURLINFO_PRIVATE, &found);
+    NoteConnection(handle);
     std::unique_ptr<CurlTransfer> transfer = Remove(found);
+    if (code == CURLE_ABORTED_BY_CALLBACK && !MayBeSent(*transfer)) {
+      transfer->Reset();
+      return Begin(std::move(transfer));
+    }
     CurlReply& reply = transfer->reply;
     long http_status = 0;
     curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &http_status);

@@ -66,6 +66,25 @@ TEST(HttpErrors, ExceptionsHaveTheirReasons) {
   }
 }
 
+// The second answer must not be taken for that of the next request on the connection.
+TEST(HttpErrors, AnAnswerThatComesTwiceIsTakenOnce) {
+  const auto item = [](const std::string& value) {
+    return R"({"Item":{"pk":{"S":"a"},"v":{"S":")" + value + R"("}}})";
+  };
+  ScriptedServer server(
+      {{.body = item("one"), .twice = true}, {.body = item("two"), .twice = true}, {.body = item("three")}});
+  const Client client = ClientOf(server, /*max_attempts=*/1);
+  for (const char* value : {"one", "two", "three"}) {
+    const auto read = client.GetItem(kGet);
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_EQ(*read->item->find_or_null("v"), Value(value));
+    // Until the second one has arrived.
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_EQ(server.requests().size(), 3u);
+  EXPECT_EQ(server.connections(), 3);
+}
+
 // As the SDKs do: nothing was written.
 TEST(HttpErrors, ThrottlesAreSentAgain) {
   for (const char* name : {"ThrottlingException", "ProvisionedThroughputExceededException",

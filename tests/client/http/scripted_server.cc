@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <chrono>
 #include <cstdlib>
 
 namespace itemdb {
@@ -102,6 +103,10 @@ bool ScriptedServer::AnswerOne(int connection, std::string* received) {
   reply +=
       answer.headers + "Content-Length: " + std::to_string(answer.body.size()) + "\r\n\r\n" + answer.body;
   if (send(connection, reply.data(), reply.size(), MSG_NOSIGNAL) < 0) return false;
+  if (answer.twice) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    if (send(connection, reply.data(), reply.size(), MSG_NOSIGNAL) < 0) return false;
+  }
   return !answer.closes_after;
 }
 

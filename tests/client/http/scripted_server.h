@@ -19,6 +19,8 @@ struct ScriptedAnswer {
   bool with_checksum = true;
   // Closes the connection after the answer without saying so.
   bool closes_after = false;
+  // Sends the answer once more after 5 ms, as a proxy may do.
+  bool twice = false;
   // Nothing is answered until the client closes the connection.
   bool hangs = false;
 };

@@ -55,6 +55,13 @@ def linked_libraries(program):
     return libraries
 
 
+def newest_glibc(files):
+    """The oldest glibc beside which all of these programs and libraries run, such as "2.36": what they ask for by version."""
+    asked = {tuple(map(int, version.split("."))) for file in files
+             for version in re.findall(r"\bGLIBC_(\d+(?:\.\d+)+)\b", run("objdump", "-p", str(file)))}
+    return ".".join(map(str, max(asked)))
+
+
 def package_of(path):
     """The Debian package that a file belongs to; it may be known under /lib instead of /usr/lib."""
     for candidate in (str(path), str(path).removeprefix("/usr")):
@@ -179,7 +186,9 @@ def main():
         (folder / "itemd.service").write_text(unit.replace("/usr/bin/itemd", "/opt/itemdb/bin/itemd"))
         for name in ("itemd.toml", "network.conf", "itemdb.sysusers"):
             shutil.copy(SOURCE / "packaging" / name, folder / name)
-        shutil.copy(SOURCE / "packaging/tarball.md", folder / "README.md")
+        readme = (SOURCE / "packaging/tarball.md").read_text()
+        needed = newest_glibc([*(folder / "bin").iterdir(), *(folder / "lib").iterdir()])
+        (folder / "README.md").write_text(readme.replace("@GLIBC@", needed))
         (folder / f"itemdb-{version}.spdx.json").write_text(text)
         tarball = out / f"{folder.name}.tar.gz"
         write_tarball(folder, tarball, seconds)

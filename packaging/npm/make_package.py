@@ -65,7 +65,10 @@ def main():
         for program in made["bin"].values():
             shutil.copy(HERE / "run.js", package / program)
             (package / program).chmod(0o755)
-        shutil.copy(HERE / "README.md", package)
+        # The tarball's own README has the number.
+        glibc = re.search(r"\bglibc (\d+\.\d+)\b", (package / "itemdb/README.md").read_text(encoding="utf-8")).group(1)
+        readme = (HERE / "README.md").read_text(encoding="utf-8").replace("@GLIBC@", glibc)
+        (package / "README.md").write_text(readme, encoding="utf-8")
         (package / "package.json").write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
         subprocess.run(["npm", "pack", "--silent", "--pack-destination", str(out)], cwd=package, check=True)
 

@@ -32,6 +32,13 @@ field() { "${storage[@]}" inspect --format "{{$1}}" "$container"; }
 entry=$(field '(index .OCIv1.Config.Entrypoint 0)')
 [[ -z $(field 'range .OCIv1.Config.Cmd}}{{.}}{{end') ]] || fail "the image has arguments beside its entrypoint"
 
+# Debian's updates are in it: none of today's is missing.
+pending=$("${storage[@]}" run "${isolation[@]}" --user root --network host "$container" -- /bin/sh -c \
+  'apt-get -o APT::Update::Error-Mode=any update -q >&2 && apt-get -s -q upgrade' 2>"$work/log" | sed -n 's/^Inst //p') || fail "the image cannot look for updates"
+[[ -z $pending ]] || fail "the image lacks updates of Debian: $pending"
+"${storage[@]}" rm "$container" >/dev/null
+container=$("${storage[@]}" from --quiet "oci-archive:$archive")
+
 # An empty volume, as podman makes it: with the owner and the mode of the folder in the image.
 mount=$("${storage[@]}" mount "$container")
 mkdir "$work/volume"

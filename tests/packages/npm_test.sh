@@ -12,6 +12,10 @@ export npm_config_cache=$work/cache npm_config_offline=true npm_config_update_no
 echo '{"private": true}' >package.json
 npm install --silent --no-audit --no-fund "$package"
 
+# Its README names the glibc that the newest symbol of a program or library asks for.
+glibc=$(find node_modules/itemdb/itemdb/bin node_modules/itemdb/itemdb/lib -type f -exec objdump -p {} + |
+  grep -oE '\bGLIBC_[0-9.]+' | cut -d_ -f2 | sort -V | tail -n 1)
+grep -q "glibc $glibc or newer" node_modules/itemdb/README.md
 npx --no-install itemdb --version
 npx --no-install itemd --version
 npx --no-install -p itemdb itemctl version

@@ -21,7 +21,7 @@ const screens = [
   { hash: '#/changes', shows: ['Warehouses', 'table created'] },
   { hash: '#/builds', shows: ['No index is being created', 'Background check'] },
   { hash: '#/backups', shows: ['Of the whole database', 'of the archive', 'No table has a backup'] },
-  { hash: '#/patterns', shows: ['customer_id = ?', 'all items'] },
+  { hash: '#/patterns', shows: ['customer_id = ?', 'all items', 'Of a model folder'] },
   { hash: '#/slow', shows: ['http/'] },
   { hash: '#/audit', shows: ['console/sign-in', 'CreateTable'] },
 ];

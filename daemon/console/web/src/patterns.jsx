@@ -2,6 +2,7 @@
 import { Fragment, h } from 'preact';
 import { useState } from 'preact/hooks';
 import { itemdb, useLoad } from './api.js';
+import { ModelFolder } from './models.jsx';
 import { Empty, Failure, Loading, LongTable, TableLink, Tag, Top, linkTo } from './ui.jsx';
 import { count, dateTime, duration } from './values.js';
 
@@ -46,6 +47,7 @@ export function Patterns({ tableName }) {
         ? <div class="card"><Empty title={search ? 'No pattern matches' : 'Nothing was read or written yet'}><p>Calls of the same operation, index and expressions are counted together, whatever their values, since {dateTime(Number(value.start_time_us ?? 0) / 1000)}.</p></Empty></div>
         : <div class="card flush"><LongTable label="Access patterns" columns={columns} rows={rows} keyOf={(row, i) => i} />
           <div class="foot"><span>Since {dateTime(Number(value.start_time_us ?? 0) / 1000)}{Number(value.other_calls ?? 0) > 0 && `; ${count(value.other_calls)} calls are of further patterns`}</span></div></div>)}
+      {!tableName && <ModelFolder />}
     </div>
   );
 }

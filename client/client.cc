@@ -373,6 +373,16 @@ absl::StatusOr<uint64_t> Client::Promote(bool force, CallOptions options) const 
       [](const v1::PromoteReply& reply) { return reply.change_sequence(); });
 }
 
+absl::StatusOr<TopKeysResult> Client::GetTopKeys(const TopKeysRequest& request, CallOptions options) const {
+  v1::GetTopKeysRequest message;
+  message.set_table_name(request.table_name);
+  message.set_index_name(request.index_name);
+  message.set_limit(request.limit);
+  return Call<v1::GetTopKeysReply, TopKeysResult>(
+      core_, "/itemdb.v1.Admin/GetTopKeys", CallKind::kRead, message, options,
+      [](const v1::GetTopKeysReply& reply) { return FromProto(reply); });
+}
+
 absl::StatusOr<AccessPatternsResult> Client::GetAccessPatterns(const std::string& table_name,
                                                                CallOptions options) const {
   v1::GetAccessPatternsRequest message;

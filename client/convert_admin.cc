@@ -171,4 +171,24 @@ AccessPatternsResult FromProto(const v1::GetAccessPatternsReply& message) {
   return result;
 }
 
+absl::StatusOr<TopKeysResult> FromProto(const v1::GetTopKeysReply& message) {
+  TopKeysResult result;
+  result.start_time = absl::FromUnixMicros(message.start_time_us());
+  result.throttled_keys_only = message.throttled_keys_only();
+  const auto add = [](const auto& keys, std::vector<TopKey>* to) -> absl::Status {
+    for (const v1::TopKey& key : keys) {
+      TopKey& added = to->emplace_back();
+      ITEMDB_ASSIGN_OR_RETURN(added.key, FromProto(key.key()));
+      added.count = key.count();
+      added.error = key.error();
+    }
+    return absl::OkStatus();
+  };
+  ITEMDB_RETURN_IF_ERROR(add(message.partition_keys(), &result.partition_keys));
+  ITEMDB_RETURN_IF_ERROR(add(message.keys(), &result.keys));
+  ITEMDB_RETURN_IF_ERROR(add(message.throttled_partition_keys(), &result.throttled_partition_keys));
+  ITEMDB_RETURN_IF_ERROR(add(message.throttled_keys(), &result.throttled_keys));
+  return result;
+}
+
 }  // namespace itemdb

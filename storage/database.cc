@@ -43,6 +43,7 @@
 #include "storage/query/page.h"
 #include "storage/restore.h"
 #include "storage/schema/continuous_backups.h"
+#include "storage/schema/contributor_insights.h"
 #include "storage/schema/index_changes.h"
 #include "storage/schema/restoring_tables.h"
 #include "storage/schema/table_changes.h"
@@ -792,6 +793,25 @@ void Database::ProbeWrites() {
   (void)CommitAndWait(
       *engine_, [](CommitGroup&) { return absl::OkStatus(); },
       {.when_full = WhenFull::kWait, .space = WriteSpace::kFrees, .origin = WriteOrigin::kUpkeep});
+}
+
+void Database::UpdateContributorInsights(UpdateContributorInsightsRequest request,
+                                         Done<ContributorInsightsState> done) {
+  storage::UpdateContributorInsights(*engine_, std::move(request), std::move(done));
+}
+
+absl::StatusOr<ContributorInsightsState> Database::DescribeContributorInsights(
+    const std::string& table_name, const std::string& index_name) {
+  return storage::DescribeContributorInsights(*engine_, table_name, index_name);
+}
+
+absl::StatusOr<std::vector<ContributorInsightsState>> Database::ListContributorInsights(
+    const std::string& table_name) {
+  return storage::ListContributorInsights(*engine_, table_name);
+}
+
+absl::StatusOr<v1::GetTopKeysReply> Database::GetTopKeys(const v1::GetTopKeysRequest& request) {
+  return storage::GetTopKeys(*engine_, request);
 }
 
 absl::StatusOr<v1::GetAccessPatternsReply> Database::GetAccessPatterns(

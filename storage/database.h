@@ -33,6 +33,7 @@
 #include "itemdb/v1/replication.pb.h"
 #include "itemdb/v1/tables.pb.h"
 #include "itemdb/wire/data.pb.h"
+#include "storage/api/contributor_insights.h"
 #include "storage/api/database_figures.h"
 #include "storage/api/options.h"
 #include "storage/api/replies.h"
@@ -98,6 +99,17 @@ class Database {
   void UpdateTimeToLive(v1::UpdateTimeToLiveRequest request, Done<v1::UpdateTimeToLiveReply> done);
   absl::StatusOr<v1::DescribeTimeToLiveReply> DescribeTimeToLive(
       const v1::DescribeTimeToLiveRequest& request);
+  // Whether the most used keys of a table or of a global index are counted (OP-56 to OP-58). Counts begin
+  // anew when they are turned on, and when the database is opened. A list has those that are on.
+  //
+  // NOT_FOUND: no such table or global index.
+  void UpdateContributorInsights(UpdateContributorInsightsRequest request,
+                                 Done<ContributorInsightsState> done);
+  absl::StatusOr<ContributorInsightsState> DescribeContributorInsights(const std::string& table_name,
+                                                                       const std::string& index_name);
+  // Of all tables if the name is empty.
+  absl::StatusOr<std::vector<ContributorInsightsState>> ListContributorInsights(
+      const std::string& table_name);
   v1::DescribeLimitsReply DescribeLimits() const;
   absl::StatusOr<v1::DescribeTableReply> DescribeTable(const v1::DescribeTableRequest& request);
   // With `shows` only the tables for whose names it returns true: the reply is as if there were no others.
@@ -348,6 +360,8 @@ class Database {
   //
   // NOT_FOUND: no such table.
   absl::StatusOr<v1::GetAccessPatternsReply> GetAccessPatterns(const v1::GetAccessPatternsRequest& request);
+  // The most used keys of a table or global index; nothing while its contributor insights are off.
+  absl::StatusOr<v1::GetTopKeysReply> GetTopKeys(const v1::GetTopKeysRequest& request);
 
  private:
   // `follower` is null but for a standby.

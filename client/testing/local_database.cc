@@ -244,6 +244,7 @@ class TemporaryDatabase : public LocalDatabase {
         {"/itemdb.v1.Replication/FencePrimary", Of(&D::FencePrimary)},
         {"/itemdb.v1.Admin/GetStatus", &TemporaryDatabase::GetStatus},
         {"/itemdb.v1.Admin/GetAccessPatterns", Of(&D::GetAccessPatterns)},
+        {"/itemdb.v1.Admin/GetTopKeys", Of(&D::GetTopKeys)},
     };
   }
 

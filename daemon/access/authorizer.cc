@@ -96,6 +96,7 @@ const std::vector<MethodRole>& MethodRoles() {
       // kAdmin although it only reads: it reads the whole database, and may run for a long time.
       {"itemdb.v1.Admin/CheckDatabase", Role::kAdmin, Scope::kDatabase},
       {"itemdb.v1.Admin/GetAccessPatterns", Role::kRead, Scope::kTables},
+      {"itemdb.v1.Admin/GetTopKeys", Role::kRead, Scope::kTables},
       {"itemdb.v1.Admin/CreateDatabaseBackup", Role::kAdmin, Scope::kDatabase},
       {"itemdb.v1.Admin/ListDatabaseBackups", Role::kRead, Scope::kDatabase},
       {"itemdb.v1.Admin/VerifyDatabaseBackup", Role::kAdmin, Scope::kDatabase},

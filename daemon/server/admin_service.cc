@@ -13,8 +13,9 @@ using RawBackups = v1::Admin::WithRawCallbackMethod_CreateDatabaseBackup<
 using RawDamage =
     v1::Admin::WithRawCallbackMethod_ListDamage<v1::Admin::WithRawCallbackMethod_DiscardDamagedItem<
         v1::Admin::WithRawCallbackMethod_Promote<RawBackups>>>;
-using RawAdmin = v1::Admin::WithRawCallbackMethod_GetStatus<v1::Admin::WithRawCallbackMethod_CheckDatabase<
-    v1::Admin::WithRawCallbackMethod_GetAccessPatterns<RawDamage>>>;
+using RawAdmin = v1::Admin::WithRawCallbackMethod_GetStatus<
+    v1::Admin::WithRawCallbackMethod_CheckDatabase<v1::Admin::WithRawCallbackMethod_GetAccessPatterns<
+        v1::Admin::WithRawCallbackMethod_GetTopKeys<RawDamage>>>>;
 
 class AdminService final : public RawAdmin, private DatabaseCalls {
  public:
@@ -35,6 +36,10 @@ class AdminService final : public RawAdmin, private DatabaseCalls {
 
   UnaryReactor* GetAccessPatterns(Context* context, const Bytes* request, Bytes* reply) override {
     return Serve(context, "itemdb.v1.Admin/GetAccessPatterns", request, reply, &Database::GetAccessPatterns);
+  }
+
+  UnaryReactor* GetTopKeys(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Admin/GetTopKeys", request, reply, &Database::GetTopKeys);
   }
 
   UnaryReactor* CreateDatabaseBackup(Context* context, const Bytes* request, Bytes* reply) override {

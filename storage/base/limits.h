@@ -226,6 +226,11 @@ inline constexpr size_t kMaxIoQueue = 4'096;
 // Together at most some megabytes.
 inline constexpr int kMaxAccessPatterns = 1'000;
 inline constexpr int kMaxTableAccessPatterns = 200;
+// Keys that each list of the most used keys of a table or index keeps, and how many GetTopKeys answers
+// (OP-56).
+inline constexpr size_t kMaxCountedKeys = 1'000;
+inline constexpr int kDefaultTopKeys = 10;
+inline constexpr int kMaxTopKeys = 100;
 inline constexpr size_t kMaxShapeBytes = 1'024;
 // Findings that a check lists. The check counts all findings.
 inline constexpr int kMaxFindings = 100;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "storage/catalog/key_counting.h"
+
 namespace itemdb::storage {
 namespace {
 
@@ -54,7 +56,13 @@ void CapacityMeter::AddRead(const Table& table, double units) {
   AddTable(table, units);
 }
 
-void CapacityMeter::AddWrite(const Table& table, double units) {
+void CapacityMeter::AddRead(const Table& table, std::string_view key, double units) {
+  CountUsedKey(table, key, units);
+  AddRead(table, units);
+}
+
+void CapacityMeter::AddWrite(const Table& table, std::string_view key, double units) {
+  CountUsedKey(table, key, units);
   table.used->AddWrite(units);
   AddTable(table, units);
 }

@@ -35,9 +35,13 @@ class CapacityMeter {
   bool wanted() const {
     return wanted_ == v1::RETURN_CONSUMED_CAPACITY_TOTAL || wanted_ == v1::RETURN_CONSUMED_CAPACITY_INDEXES;
   }
+  // Of pages, which count their keys themselves (storage/catalog/key_counting.h).
   void AddRead(const Table& table, double units);
-  void AddWrite(const Table& table, double units);
   void AddIndexRead(const Table& table, const Index& index, double units);
+  // Of the item with this encoded key.
+  void AddRead(const Table& table, std::string_view key, double units);
+  void AddWrite(const Table& table, std::string_view key, double units);
+  // The caller counts the keys of entries.
   void AddIndexWrite(const Table& table, const Index& index, double units);
   // Bytes written into a vector index, as VectorBytes returns them. They are no capacity units.
   void AddVectorIndex(const Table& table, const Index& index, size_t bytes);

@@ -87,6 +87,18 @@ absl::Status CheckKeyValue(const KeyAttribute& attribute, std::optional<ValueVie
   return absl::OkStatus();
 }
 
+// Null: nothing is counted.
+std::shared_ptr<KeyCounts> MakeKeyCounts(const v1::ContributorInsights& insights) {
+  return insights.enabled() ? std::make_shared<KeyCounts>(insights.throttled_keys_only()) : nullptr;
+}
+
+// Whether contributor insights, which are in both definitions, were not turned on or off between them.
+template <typename Description>
+bool UpdatedTogether(const Description& before, const Description& after) {
+  return before.contributor_insights().enabled() && after.contributor_insights().enabled() &&
+         before.contributor_insights().update_time_ms() == after.contributor_insights().update_time_ms();
+}
+
 }  // namespace
 
 bool Index::Projects(std::string_view attribute) const {
@@ -164,6 +176,7 @@ Table MakeTable(v1::TableDescription definition) {
     add_index(description, false);
     if (description.index_status() == v1::TABLE_STATUS_CREATING)
       table.indexes.back().state = IndexState::kBackfilling;
+    table.indexes.back().counted_keys = MakeKeyCounts(description.contributor_insights());
   }
   for (const auto& description : definition.local_secondary_indexes()) add_index(description, true);
   for (const auto& description : definition.vector_indexes())
@@ -178,6 +191,7 @@ Table MakeTable(v1::TableDescription definition) {
     index.projection = v1::PROJECTION_TYPE_KEYS_ONLY;
     if (time_to_live.index_status() == v1::TABLE_STATUS_CREATING) index.state = IndexState::kBackfilling;
   }
+  table.counted_keys = MakeKeyCounts(definition.contributor_insights());
   table.has_local_indexes = !definition.local_secondary_indexes().empty();
   table.definition = std::move(definition);
   return table;
@@ -185,10 +199,21 @@ Table MakeTable(v1::TableDescription definition) {
 
 void ShareUsedUnits(const Table& before, Table* table) {
   table->used = before.used;
+  if (UpdatedTogether(before.definition, table->definition)) table->counted_keys = before.counted_keys;
   for (Index& index : table->indexes) {
     // An index that is built again has another storage id.
     for (const Index& old_index : before.indexes) {
       if (old_index.name == index.name) index.used = old_index.used;
+    }
+  }
+  // Global indexes are first, in the order of the definition.
+  for (int i = 0; i < table->definition.global_secondary_indexes_size(); ++i) {
+    for (int j = 0; j < before.definition.global_secondary_indexes_size(); ++j) {
+      const auto& now = table->definition.global_secondary_indexes(i);
+      const auto& then = before.definition.global_secondary_indexes(j);
+      if (now.storage_id() == then.storage_id() && UpdatedTogether(then, now))
+        table->indexes[static_cast<size_t>(i)].counted_keys =
+            before.indexes[static_cast<size_t>(j)].counted_keys;
     }
   }
 }

@@ -14,6 +14,7 @@
 #include "storage/base/status.h"
 #include "storage/catalog/used_units.h"
 #include "storage/keys/key_range.h"
+#include "storage/patterns/key_counts.h"
 #include "storage/patterns/table_patterns.h"
 #include "storage/values/value_view.h"
 
@@ -63,6 +64,7 @@ struct Index {
   std::vector<std::string> projected;
   // As of the table.
   std::shared_ptr<UsedUnits> used = std::make_shared<UsedUnits>();
+  std::shared_ptr<KeyCounts> counted_keys;
 
   // Whether an entry is the item as it is.
   bool HoldsWholeItems() const { return projection == v1::PROJECTION_TYPE_ALL && !vector.has_value(); }
@@ -89,6 +91,9 @@ struct Table {
   std::shared_ptr<TablePatterns> patterns;
   // What requests have used of the table without its indexes. All its descriptors share it.
   std::shared_ptr<UsedUnits> used = std::make_shared<UsedUnits>();
+  // The most used keys of the table without its indexes, which have their own; null while contributor
+  // insights are off. Descriptors share it until they are turned on again.
+  std::shared_ptr<KeyCounts> counted_keys;
 
   // Null when there is no such index. FindIndex does not find the time-to-live index.
   const Index* FindIndex(std::string_view index_name) const;
@@ -106,7 +111,8 @@ absl::Status CheckNotFenced(const Table& table, std::string_view pass_sha256);
 
 // Returns the descriptor of a stored definition. `patterns` is null. A CREATING index is kBackfilling.
 Table MakeTable(v1::TableDescription definition);
-// Makes `table`, a new descriptor of the table `before`, count what requests use where `before` does.
+// Makes `table`, a new descriptor of the table `before`, count what requests use, units and keys, where
+// `before` does.
 void ShareUsedUnits(const Table& before, Table* table);
 
 // Returns the checked definition of a new table with all defaults (SEM-008, SEM-009, SEM-067, SEM-068,

@@ -94,7 +94,7 @@ bool Take(const Table& table_read, PointReadResult result, Batch* batch) {
   if (result.item.has_value() && batch->taken > 0 && batch->bytes + result.item->size() > kMaxBatchGetBytes)
     return false;
   auto [table, key] = batch->places[batch->taken++];
-  batch->capacity.AddRead(table_read,
+  batch->capacity.AddRead(table_read, result.key,
                           ReadUnits(result.item_size, batch->request.request_items(table).consistent_read()));
   if (!result.item.has_value()) return true;
   batch->access_call.Add(table_read.patterns, 1, 1);

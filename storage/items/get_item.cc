@@ -2,6 +2,7 @@
 
 #include "storage/base/call_trace.h"
 #include "storage/catalog/capacity.h"
+#include "storage/catalog/key_counting.h"
 #include "storage/expressions/from_request.h"
 #include "storage/items/operations.h"
 #include "storage/patterns/access_call.h"
@@ -36,7 +37,7 @@ absl::StatusOr<PreparedGet> Prepare(Engine& engine, const wire::GetItemRequest& 
 
 wire::GetItemReply MakeReply(PreparedGet& get, Lookup lookup) {
   wire::GetItemReply reply;
-  get.capacity.AddRead(*get.table, ReadUnits(lookup.item_size, get.consistent_read));
+  get.capacity.AddRead(*get.table, get.key, ReadUnits(lookup.item_size, get.consistent_read));
   get.capacity.MoveInto(&reply);
   reply.set_change_sequence(get.view->change_sequence());
   if (!lookup.item.has_value()) return reply;
@@ -52,6 +53,7 @@ wire::GetItemReply MakeReply(PreparedGet& get, Lookup lookup) {
 absl::StatusOr<wire::GetItemReply> Answer(PreparedGet& get, absl::StatusOr<Lookup> lookup) {
   if (!lookup.ok()) {
     get.call.Record(false, 0, 0);
+    CountRefusedKey(*get.table, get.key, lookup.status());
     return lookup.status();
   }
   const int64_t items = lookup->item.has_value() ? 1 : 0;

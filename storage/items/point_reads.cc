@@ -18,6 +18,7 @@ absl::StatusOr<bool> Read(PointReads& reads, ReadTier tier, size_t* next) {
     ITEMDB_ASSIGN_OR_RETURN(Lookup lookup, LookupItem(*reads.view, *read.table, read.key, tier));
     if (lookup.would_block) return false;
     PointReadResult result;
+    result.key = read.key;
     result.item_size = lookup.item_size;
     if (lookup.item.has_value() && read.projection.has_value()) {
       read.projection->Apply(ItemView(*lookup.item), &result.item.emplace());

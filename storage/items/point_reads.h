@@ -32,6 +32,8 @@ absl::StatusOr<PointRead> PreparePointRead(const Catalog& catalog, const std::st
 
 // The result of one read.
 struct PointReadResult {
+  // Of the PointRead.
+  std::string_view key = {};
   // Projected; nothing when the item is missing.
   std::optional<std::string> item;
   // Size of the whole item, by the counting of SEM-002; 0 when there is no item under the key.

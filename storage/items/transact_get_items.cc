@@ -89,7 +89,7 @@ void ReadPreparedTransaction(Engine& engine, MultiTableAccessCall access_call,
   point_reads.reads = std::move(reads);
   point_reads.cancellation = std::move(cancellation);
   point_reads.take = [reading, tables = std::move(tables)](size_t i, PointReadResult result) {
-    reading->capacity.AddRead(*tables[i], 2 * ReadUnits(result.item_size, /*consistent=*/true));
+    reading->capacity.AddRead(*tables[i], result.key, 2 * ReadUnits(result.item_size, /*consistent=*/true));
     reading->bytes += result.item_size;
     reading->access_call.Add(tables[i]->patterns, result.item_size > 0, result.item.has_value());
     if (result.item.has_value()) reading->encoded_bytes += result.item->size();

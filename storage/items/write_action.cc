@@ -3,6 +3,7 @@
 #include "absl/strings/match.h"
 #include "storage/base/limits.h"
 #include "storage/base/service_text.h"
+#include "storage/catalog/key_counting.h"
 #include "storage/changes/change_record.h"
 #include "storage/expressions/from_request.h"
 #include "storage/expressions/placeholders.h"
@@ -381,7 +382,7 @@ void Append(const PreparedAction& action, const Decision& decision, uint64_t com
 
 void AddConsumedCapacity(const PreparedAction& action, const Decision& decision, bool transactional,
                          CapacityMeter* capacity) {
-  capacity->AddWrite(*action.table,
+  capacity->AddWrite(*action.table, action.key.encoded,
                      WriteUnits(std::max(decision.old_size, decision.new_size)) * (transactional ? 2 : 1));
   for (const Decision::EntryChange& entry : decision.entry_changes) {
     if (entry.index->time_to_live) continue;  // Writes of this index cost no capacity (SEM-110).
@@ -398,6 +399,14 @@ void AddConsumedCapacity(const PreparedAction& action, const Decision& decision,
     double units =
         moved ? WriteUnits(old_entry) + WriteUnits(new_entry) : WriteUnits(std::max(old_entry, new_entry));
     capacity->AddIndexWrite(*action.table, *entry.index, units);
+    if (entry.index->counted_keys == nullptr) continue;
+    if (moved) {
+      CountUsedKey(*entry.index, entry.old_entry->key, WriteUnits(old_entry));
+      CountUsedKey(*entry.index, entry.new_entry->key, WriteUnits(new_entry));
+    } else {
+      CountUsedKey(*entry.index, (entry.new_entry.has_value() ? entry.new_entry : entry.old_entry)->key,
+                   units);
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "storage/base/call_trace.h"
 #include "storage/base/limits.h"
+#include "storage/catalog/key_counting.h"
 
 namespace itemdb::storage {
 namespace {
@@ -163,7 +164,8 @@ bool WriteUnit::RepeatEarlierResult(CommitGroup& group) {
   } else {
     result_.results.resize(actions_.size());
     // The first request was charged for its writes; a repeated request is charged for a read.
-    for (const PreparedAction& action : actions_) result_.capacity.AddRead(*action.table, ReadUnits(0, true));
+    for (const PreparedAction& action : actions_)
+      result_.capacity.AddRead(*action.table, action.key.encoded, ReadUnits(0, true));
     MeasureCollections(group);
     // Only single writes return attributes.
     result_.results[0].item = std::move((*applied)->attributes);
@@ -215,7 +217,10 @@ WriteSpace WriteUnit::space() const {
 }
 
 void WriteUnit::Complete(const absl::Status& status, uint64_t change_sequence) {
-  if (!status.ok()) result_.status = status;
+  if (!status.ok()) {
+    result_.status = status;
+    for (const PreparedAction& action : actions_) CountRefusedKey(*action.table, action.key.encoded, status);
+  }
   result_.change_sequence = change_sequence;
   std::move(finish_)(std::move(result_));
 }

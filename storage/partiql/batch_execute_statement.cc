@@ -96,7 +96,7 @@ void ReadBatch(Engine& engine, const wire::BatchExecuteStatementRequest& request
     if (batch->bytes > kMaxBatchGetBytes) return false;
     ++batch->taken;
     batch->access_call.Add(place.table->patterns, result.item_size > 0, result.item.has_value());
-    batch->capacity.AddRead(*place.table, ReadUnits(result.item_size, place.consistent));
+    batch->capacity.AddRead(*place.table, result.key, ReadUnits(result.item_size, place.consistent));
     if (result.item.has_value())
       batch->reply.mutable_responses(place.statement)->set_item(*std::move(result.item));
     return true;

@@ -7,6 +7,7 @@
 #include "itemdb/v1/data.pb.h"
 #include "storage/base/call_trace.h"
 #include "storage/base/limits.h"
+#include "storage/catalog/key_counting.h"
 #include "storage/query/skipping_iterator.h"
 #include "storage/values/stored_record.h"
 #include "storage/values/wire.h"
@@ -74,6 +75,7 @@ class PageReader {
     double units = ReadUnits(bytes_, page_.consistent_read);
     page_.capacity.AddRead(*page_.table, page_.index == nullptr ? units : fetched_units_);
     if (page_.index != nullptr) page_.capacity.AddIndexRead(*page_.table, *page_.index, units);
+    keys_.Finish(units);
     page_.capacity.MoveInto(&result_.reply);
     if (page_.plan.has_value()) {
       page_.plan->set_bytes_read(static_cast<int64_t>(bytes_));
@@ -183,6 +185,7 @@ class PageReader {
     if (page_.skip_damage) EndSkipped(entry);
     ++scanned_;
     bytes_ += stored->item_size;
+    if (keys_.wanted()) keys_.Add(key, stored->item_size);
     if (!page_.filter.has_value() || page_.filter->Evaluate(item)) {
       ++count_;
       if (page_.projection.has_value()) {
@@ -216,7 +219,9 @@ class PageReader {
     ++fetched_;
     fetched_bytes_ += fetched.item_size;
     // Each fetched item is rounded up by itself, while the entries of a page are summed first.
-    fetched_units_ += ReadUnits(fetched.item_size, page_.consistent_read);
+    const double units = ReadUnits(fetched.item_size, page_.consistent_read);
+    fetched_units_ += units;
+    CountUsedKey(*page_.table, base_key, units);
     return fetched;
   }
 
@@ -229,6 +234,7 @@ class PageReader {
   const Engine& engine_;
   PreparedPage page_;
   const CancellationPtr cancellation_;
+  PageKeys keys_{*page_.table, page_.index, page_.consistent_read};
   Page result_;
   int64_t scanned_ = 0;
   int64_t count_ = 0;

@@ -608,6 +608,42 @@ TEST_F(ClientControlTest, AccessPatternsHaveAllFigures) {  // GetAccessPatterns 
   EXPECT_EQ(result->start_time, absl::FromUnixMicros(13));
 }
 
+TEST_F(ClientControlTest, TopKeysHaveAllLists) {  // GetTopKeys (OP-56).
+  daemon_.get_top_keys = [](const v1::GetTopKeysRequest& request, v1::GetTopKeysReply* reply) {
+    EXPECT_EQ(request.table_name(), "t");
+    EXPECT_EQ(request.index_name(), "i");
+    EXPECT_EQ(request.limit(), 7);
+    const auto add = [](const char* value, auto* keys) {
+      v1::TopKey* key = keys->Add();
+      v1::Attribute* attribute = key->mutable_key()->add_attributes();
+      attribute->set_name("pk");
+      attribute->mutable_value()->set_s(value);
+      key->set_count(5);
+      key->set_error(2);
+    };
+    add("1", reply->mutable_partition_keys());
+    add("2", reply->mutable_keys());
+    add("3", reply->mutable_throttled_partition_keys());
+    add("4", reply->mutable_throttled_keys());
+    reply->set_throttled_keys_only(true);
+    reply->set_start_time_us(13);
+    return grpc::Status::OK;
+  };
+  const absl::StatusOr<TopKeysResult> result =
+      client_.GetTopKeys({.table_name = "t", .index_name = "i", .limit = 7});
+  ASSERT_TRUE(result.ok()) << result.status();
+  const std::vector<TopKey>* lists[] = {&result->partition_keys, &result->keys,
+                                        &result->throttled_partition_keys, &result->throttled_keys};
+  for (size_t i = 0; i < 4; ++i) {
+    ASSERT_EQ(lists[i]->size(), 1u);
+    EXPECT_EQ((*lists[i])[0].key, (Item{{"pk", std::to_string(i + 1)}}));
+    EXPECT_EQ((*lists[i])[0].count, 5);
+    EXPECT_EQ((*lists[i])[0].error, 2);
+  }
+  EXPECT_TRUE(result->throttled_keys_only);
+  EXPECT_EQ(result->start_time, absl::FromUnixMicros(13));
+}
+
 // DescribeLimits (OP-06), TagResource (OP-08), UntagResource (OP-09).
 TEST_F(ClientControlTest, TagsAndLimitsGoThrough) {
   daemon_.tag_table = [](const v1::TagTableRequest& request, v1::TagTableReply* reply) {

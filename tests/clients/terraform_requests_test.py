@@ -424,7 +424,6 @@ class Terraform(unittest.TestCase):
         """OP-64: tools take UnknownOperationException for an endpoint that lacks a feature."""
         table = self.created({**PROVISIONED, "name": "plain"})
         for operation, request in (
-                ("UpdateContributorInsights", {"TableName": "plain", "ContributorInsightsAction": "ENABLE"}),
                 ("EnableKinesisStreamingDestination", {"TableName": "plain", "StreamArn": "arn:aws:kinesis:x:0:stream/s"}),
                 ("PutResourcePolicy", {"ResourceArn": "arn:aws:dynamodb:x:0:table/plain", "Policy": "{}"}),
                 ("DescribeTableReplicaAutoScaling", {})):

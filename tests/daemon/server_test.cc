@@ -252,6 +252,19 @@ TEST_F(ServerTest, ShowsChangesStatusAndChecks) {
   EXPECT_EQ(reply.finding_count(), 0);
 }
 
+TEST_F(ServerTest, TopKeysNeedContributorInsights) {  // OP-56.
+  ASSERT_TRUE(CreateTable("orders").ok());
+  v1::GetTopKeysRequest request;
+  request.set_table_name("orders");
+  v1::GetTopKeysReply reply;
+  grpc::ClientContext off;
+  ASSERT_TRUE(admin_->GetTopKeys(&off, request, &reply).ok());
+  EXPECT_EQ(reply.start_time_us(), 0);
+  request.set_table_name("nothing");
+  grpc::ClientContext missing;
+  EXPECT_EQ(admin_->GetTopKeys(&missing, request, &reply).error_code(), grpc::StatusCode::NOT_FOUND);
+}
+
 TEST_F(ServerTest, ShowsAccessPatterns) {  // GetAccessPatterns (SEED-049).
   ASSERT_TRUE(CreateTable("orders").ok());
   ASSERT_TRUE(Put("orders", Key("a", "1")).ok());
@@ -313,6 +326,7 @@ TEST_F(ServerTest, AnswersBytesThatAreNoRequestWithInvalidArgument) {
                            "Admin/GetStatus",
                            "Admin/CheckDatabase",
                            "Admin/GetAccessPatterns",
+                           "Admin/GetTopKeys",
                            "Replication/ListReplicationFiles",
                            "Replication/ReadReplicationFile",
                            "Replication/FencePrimary",

@@ -142,7 +142,8 @@ TEST(RequestTables, AreInFieldsThatAreKnown) {
           "CreateTableRequest.table_name", "DeleteItemRequest.table_name", "DeleteTableRequest.table_name",
           "DescribeTableRequest.table_name", "DescribeTimeToLiveRequest.table_name",
           "DiscardDamagedItemRequest.table_name", "ExecuteStatementRequest.statement",
-          "GetAccessPatternsRequest.table_name", "GetItemRequest.table_name", "KeysAndAttributes.table_name",
+          "GetAccessPatternsRequest.table_name", "GetItemRequest.table_name", "GetTopKeysRequest.table_name",
+          "KeysAndAttributes.table_name",
           // Where ListTables begins: names before it are left out.
           "ListTablesRequest.exclusive_start_table_name", "PutItemRequest.table_name",
           "QueryRequest.table_name", "ScanRequest.table_name", "SearchVectorsRequest.table_name",

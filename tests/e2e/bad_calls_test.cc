@@ -112,7 +112,8 @@ TEST_F(BadCallsTest, BytesThatAreNoRequest) {
                              "Changes/UndoChanges",
                              "Admin/GetStatus",
                              "Admin/CheckDatabase",
-                             "Admin/GetAccessPatterns"}) {
+                             "Admin/GetAccessPatterns",
+                             "Admin/GetTopKeys"}) {
     // A field that is longer than the message, the wire types of groups, and text that is not UTF-8 (if field
     // 1 is text).
     rows.push_back({method, std::string("\x0a\xff", 2), {"request message", method}});

@@ -108,7 +108,7 @@ TEST(JsonError, OnlyWhatIsOfferedIsAnOperation) {
         "DynamoDB_20120810.PutItem ", "DynamoDB_20111205.PutItem", "DynamoDB_20120810.GetRecords",
         "DynamoDBStreams_20120810.PutItem", "DynamoDB_20120810.CreateGlobalTable",
         "DynamoDB_20120810.EnableKinesisStreamingDestination", "DynamoDB_20120810.PutResourcePolicy",
-        "DynamoDB_20120810.UpdateContributorInsights", "DynamoDB_20120810.UpdateTableReplicaAutoScaling"}) {
+        "DynamoDB_20120810.UpdateTableReplicaAutoScaling"}) {
     EXPECT_EQ(FindOperation(target), nullptr) << target;
   }
   const JsonOperation* put = FindOperation("DynamoDB_20120810.PutItem");

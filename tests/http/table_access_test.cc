@@ -87,6 +87,7 @@ const std::map<std::string_view, std::string>& BodiesOfOneTable() {
         "PointInTimeRecoverySpecification":{"PointInTimeRecoveryEnabled":false}})"},
       {"ExportTableToPointInTime", R"({"TableArn":"ARN","S3Bucket":"bucket"})"},
       {"DescribeExport", R"({"ExportArn":"EXPORT"})"},
+      {"UpdateContributorInsights", R"({"TableName":"TABLE","ContributorInsightsAction":"ENABLE"})"},
       {"DescribeContributorInsights", R"({"TableName":"TABLE"})"},
       {"ListContributorInsights", R"({"TableName":"TABLE"})"},
       {"DescribeKinesisStreamingDestination", R"({"TableName":"TABLE"})"},

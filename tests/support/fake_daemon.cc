@@ -269,6 +269,9 @@ class FakeDaemon::Services {
                                    v1::GetAccessPatternsReply* r) override {
       return Answer(fake->get_access_patterns, q, r);
     }
+    grpc::Status GetTopKeys(Context*, const v1::GetTopKeysRequest* q, v1::GetTopKeysReply* r) override {
+      return Answer(fake->get_top_keys, q, r);
+    }
     grpc::Status CreateDatabaseBackup(Context*, const v1::CreateDatabaseBackupRequest* q,
                                       v1::DatabaseBackup* r) override {
       return Answer(fake->create_database_backup, q, r);

@@ -94,6 +94,7 @@ class FakeDaemon {
   Handler<v1::GetStatusRequest, v1::GetStatusReply> get_status;
   Handler<v1::CheckDatabaseRequest, v1::CheckDatabaseReply> check_database;
   Handler<v1::GetAccessPatternsRequest, v1::GetAccessPatternsReply> get_access_patterns;
+  Handler<v1::GetTopKeysRequest, v1::GetTopKeysReply> get_top_keys;
   Handler<v1::CreateDatabaseBackupRequest, v1::DatabaseBackup> create_database_backup;
   Handler<v1::ListDatabaseBackupsRequest, v1::ListDatabaseBackupsReply> list_database_backups;
   Handler<v1::VerifyDatabaseBackupRequest, v1::DatabaseBackup> verify_database_backup;

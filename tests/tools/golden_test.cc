@@ -146,6 +146,21 @@ grpc::Status FixedStatus(const v1::GetStatusRequest& request, v1::GetStatusReply
   return grpc::Status::OK;
 }
 
+grpc::Status FixedTopKeys(const v1::GetTopKeysRequest&, v1::GetTopKeysReply* reply) {
+  const auto set = [](const char* id, double count, double error, v1::TopKey* key) {
+    v1::Attribute* attribute = key->mutable_key()->add_attributes();
+    attribute->set_name("order_id");
+    attribute->mutable_value()->set_s(id);
+    key->set_count(count);
+    key->set_error(error);
+  };
+  reply->set_start_time_us(1'766'000'000'000'000);
+  set("ord_001", 1'204.5, 0, reply->add_partition_keys());
+  set("ord_002", 37, 12.5, reply->add_partition_keys());
+  set("ord_002", 3, 0, reply->add_throttled_partition_keys());
+  return grpc::Status::OK;
+}
+
 // A good query, a query that reads too much, a scan, a conditional write.
 grpc::Status FixedPatterns(const v1::GetAccessPatternsRequest&, v1::GetAccessPatternsReply* reply) {
   const auto add = [reply](const char* operation, int64_t calls, int64_t read, int64_t found) {
@@ -687,6 +702,7 @@ std::vector<Case> Cases() {
       {"order-entry restock", {"prod_100", "wh_sea", "5"}, {"prod_999", "wh_sea", "5"}, "", "", true},
       {.command = "status", .success = {}, .failure = {"--timeout", "soon"}, .fake = true},
       {.command = "patterns", .success = {}, .failure = {"Order", "again"}, .fake = true},
+      {.command = "contributors", .success = {"Order"}, .failure = {"Order", "--top", "many"}, .fake = true},
       {.command = "top",
        .success = {"--interval", "0.1"},
        .failure = {"--interval", "soon"},
@@ -803,6 +819,7 @@ std::string Transcript(const Case& each, const RealDaemon* shared) {
       fake.get_status = FixedStatus;
       fake.scan = FixedScan;
       fake.get_access_patterns = FixedPatterns;
+      fake.get_top_keys = FixedTopKeys;
       fake.create_database_backup = [](const auto&, v1::DatabaseBackup* reply) {
         *reply = FixedBackup(3);
         return grpc::Status::OK;

@@ -111,6 +111,7 @@ TEST_F(HttpCommandsTest, OtherCommandsSayThatTheyAreNotOffered) {
       {{"export", "list"}, "itemdb.v1.Exports/ListExports"},
       {{"import", "list"}, "itemdb.v1.Imports/ListImports"},
       {{"patterns"}, "itemdb.v1.Admin/GetAccessPatterns"},
+      {{"contributors", "Order"}, "itemdb.v1.Admin/GetTopKeys"},
       {{"scan", "Order", "--skip-damage"}, "skip_damage"},
   };
   for (const Row& row : kRows) {

@@ -1,4 +1,5 @@
-// `itemctl patterns`: the access patterns with which clients have read and written tables.
+// `itemctl patterns` and `contributors`: the access patterns with which clients have read and written tables,
+// and the keys that they used most.
 #pragma once
 
 #include <string>
@@ -17,6 +18,9 @@ struct PatternsOptions {
 
 // Prints the patterns, most calls first. Patterns that read more than necessary are marked.
 absl::Status RunPatterns(Context& context, const PatternsOptions& options);
+
+// Prints the most used keys of a table or global index.
+absl::Status RunContributors(Context& context, const TopKeysRequest& options);
 
 void RegisterPatternCommands(CommandTable& table);
 

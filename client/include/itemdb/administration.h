@@ -591,4 +591,34 @@ struct AccessPatternsResult {
   absl::Time start_time = absl::UnixEpoch();
 };
 
+struct TopKeysRequest {
+  std::string table_name = {};
+  // A global index. Empty: the table itself.
+  std::string index_name = {};
+  // Keys of each list, 1 to 100.
+  int limit = 10;
+};
+
+struct TopKey {
+  // The key attributes.
+  Item key = {};
+  // Capacity units, or refused requests: at most so many, and at least `error` fewer.
+  double count = 0;
+  double error = 0;
+};
+
+// Keys of a table or index, most used first.
+struct TopKeysResult {
+  // Since when keys are counted. UnixEpoch: they are not, because contributor insights are off.
+  absl::Time start_time = absl::UnixEpoch();
+  // By partition key, and by partition key and sort key if there is one: what reads and writes used.
+  std::vector<TopKey> partition_keys = {};
+  std::vector<TopKey> keys = {};
+  // Requests that were refused because too many waited.
+  std::vector<TopKey> throttled_partition_keys = {};
+  std::vector<TopKey> throttled_keys = {};
+  // Only these are counted.
+  bool throttled_keys_only = false;
+};
+
 }  // namespace itemdb

@@ -429,6 +429,8 @@ class ITEMDB_EXPORT Client {
   // name is empty.
   absl::StatusOr<AccessPatternsResult> GetAccessPatterns(const std::string& table_name = "",
                                                          CallOptions options = {}) const;
+  // The most used keys of a table or global index; nothing while its contributor insights are off.
+  absl::StatusOr<TopKeysResult> GetTopKeys(const TopKeysRequest& request, CallOptions options = {}) const;
 
  private:
   friend class ClientAccess;

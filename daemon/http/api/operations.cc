@@ -1,4 +1,5 @@
 #include "daemon/http/api/operations.h"
+#include "daemon/http/api/contributor_insights.h"
 
 #include <algorithm>
 #include <span>
@@ -80,6 +81,8 @@ constexpr JsonOperation kOperations[] = {
      json::ListBulkOperations},
     {"CancelBulkOperation", Role::kAdmin, Scope::kTables, &kCancelBulkOperationInput,
      json::CancelBulkOperation},
+    {"UpdateContributorInsights", Role::kAdmin, Scope::kTables, &kUpdateContributorInsightsInput,
+     json::UpdateContributorInsights},
     {"DescribeContributorInsights", Role::kRead, Scope::kTables, &kDescribeContributorInsightsInput,
      json::DescribeContributorInsights},
     {"ListContributorInsights", Role::kRead, Scope::kTables, &kListContributorInsightsInput,

@@ -634,13 +634,26 @@ constexpr Shape kBulkNextToken = Text(1, 1024);
 constexpr ShapeMember kListBulkOperationsInputMembers[] = {{"MaxResults", &kUpTo25},
                                                            {"NextToken", &kBulkNextToken}};
 
-// ---- features that are not offered: the requests that ask whether they are on
+// ---- contributor insights
 
+constexpr std::string_view kContributorInsightsActionValues[] = {"ENABLE", "DISABLE"};
+constexpr Shape kContributorInsightsAction = OneOf(kContributorInsightsActionValues);
+constexpr std::string_view kContributorInsightsModeValues[] = {"ACCESSED_AND_THROTTLED_KEYS",
+                                                               "THROTTLED_KEYS"};
+constexpr Shape kContributorInsightsMode = OneOf(kContributorInsightsModeValues);
+constexpr ShapeMember kUpdateContributorInsightsInputMembers[] = {
+    {"ContributorInsightsAction", &kContributorInsightsAction, true},
+    {"ContributorInsightsMode", &kContributorInsightsMode},
+    {"IndexName", &kIndexName},
+    {"TableName", &kTableArn, true}};
 constexpr ShapeMember kDescribeContributorInsightsInputMembers[] = {{"IndexName", &kIndexName},
                                                                     {"TableName", &kTableArn, true}};
 constexpr Shape kAtMost100{.kind = ShapeKind::kInteger, .max = 100};
 constexpr ShapeMember kListContributorInsightsInputMembers[] = {
     {"MaxResults", &kAtMost100}, {"NextToken", &kAnyString}, {"TableName", &kTableArn}};
+
+// ---- features that are not offered: the requests that ask whether they are on
+
 constexpr ShapeMember kDescribeKinesisStreamingDestinationInputMembers[] = {{"TableName", &kTableArn, true}};
 constexpr ShapeMember kListGlobalTablesInputMembers[] = {{"ExclusiveStartGlobalTableName", &kTableName},
                                                          {"Limit", &kPositiveIntegerObject},
@@ -720,6 +733,7 @@ constexpr Shape kStartBulkPutItemsInput = Structure(kStartBulkPutItemsInputMembe
 constexpr Shape kDescribeBulkOperationInput = Structure(kDescribeBulkOperationInputMembers);
 constexpr Shape kListBulkOperationsInput = Structure(kListBulkOperationsInputMembers);
 constexpr Shape kCancelBulkOperationInput = Structure(kCancelBulkOperationInputMembers);
+constexpr Shape kUpdateContributorInsightsInput = Structure(kUpdateContributorInsightsInputMembers);
 constexpr Shape kDescribeContributorInsightsInput = Structure(kDescribeContributorInsightsInputMembers);
 constexpr Shape kListContributorInsightsInput = Structure(kListContributorInsightsInputMembers);
 constexpr Shape kDescribeKinesisStreamingDestinationInput =

@@ -111,6 +111,7 @@ extern const Shape kStartBulkPutItemsInput;
 extern const Shape kDescribeBulkOperationInput;
 extern const Shape kListBulkOperationsInput;
 extern const Shape kCancelBulkOperationInput;
+extern const Shape kUpdateContributorInsightsInput;
 extern const Shape kDescribeContributorInsightsInput;
 extern const Shape kListContributorInsightsInput;
 extern const Shape kDescribeKinesisStreamingDestinationInput;

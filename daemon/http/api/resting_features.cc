@@ -1,7 +1,5 @@
 #include "daemon/http/api/resting_features.h"
 
-#include <algorithm>
-
 #include "absl/strings/str_cat.h"
 
 namespace itemdb::http::json {
@@ -10,11 +8,10 @@ namespace {
 // A request about one table.
 struct AboutTable {
   std::string table_name;
-  std::string index_name;
 };
 
 absl::StatusOr<AboutTable> ReadAboutTable(const JsonObject& object) {
-  return AboutTable{std::string(TextOf(object, "TableName")), std::string(TextOf(object, "IndexName"))};
+  return AboutTable{std::string(TextOf(object, "TableName"))};
 }
 
 absl::StatusOr<v1::DescribeTableReply> Describe(JsonCall& call, const std::string& table_name) {
@@ -44,35 +41,7 @@ void AnswerEmptyList(JsonCall call, std::string_view name) {
              [name](storage::JsonWriter* writer) { writer->Name(name).BeginArray().EndArray(); });
 }
 
-// ---- statistics of keys, and streams to Kinesis
-
-void ExecuteDescribeContributorInsights(JsonCall call, const AboutTable& request) {
-  auto reply = Describe(call, request.table_name);
-  if (!reply.ok()) return std::move(call.answer).Fail(reply.status());
-  const v1::TableDescription& table = reply->table();
-  const auto named = [&](const auto& index) { return index.index_name() == request.index_name; };
-  if (!request.index_name.empty() &&
-      std::none_of(table.global_secondary_indexes().begin(), table.global_secondary_indexes().end(), named)) {
-    return std::move(call.answer)
-        .Fail(storage::NotFoundError(
-            absl::StrCat("Requested resource not found: Index: ", request.index_name, " not found")));
-  }
-  AnswerWith(std::move(call.answer), [&](storage::JsonWriter* writer) {
-    writer->Name("TableName").String(table.table_name());
-    if (!request.index_name.empty()) writer->Name("IndexName").String(request.index_name);
-    writer->Name("ContributorInsightsStatus").String("DISABLED");
-  });
-}
-
-void ExecuteListContributorInsights(JsonCall call, const AboutTable& request) {
-  if (!request.table_name.empty()) {
-    if (absl::Status found = Describe(call, request.table_name).status(); !found.ok())
-      return std::move(call.answer).Fail(found);
-  }
-  AnswerWith(std::move(call.answer), [](storage::JsonWriter* writer) {
-    writer->Name("ContributorInsightsSummaries").BeginArray().EndArray();
-  });
-}
+// ---- streams to Kinesis
 
 void ExecuteDescribeKinesis(JsonCall call, const AboutTable& request) {
   auto reply = Describe(call, request.table_name);
@@ -113,14 +82,6 @@ void ExecutePolicy(JsonCall call, const AboutPolicy& request) {
 }  // namespace
 
 void ListGlobalTables(JsonCall call) { AnswerEmptyList(std::move(call), "GlobalTables"); }
-void DescribeContributorInsights(JsonCall call) {
-  HandleOperation<ReadAboutTable, ExecuteDescribeContributorInsights>(std::move(call));
-}
-void ListContributorInsights(JsonCall call) {
-  if (HasMember(call.document->root(), "NextToken"))
-    return AnswerEmptyList(std::move(call), "ContributorInsightsSummaries");
-  HandleOperation<ReadAboutTable, ExecuteListContributorInsights>(std::move(call));
-}
 void DescribeKinesisStreamingDestination(JsonCall call) {
   HandleOperation<ReadAboutTable, ExecuteDescribeKinesis>(std::move(call));
 }

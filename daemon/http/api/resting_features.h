@@ -7,8 +7,6 @@
 
 namespace itemdb::http::json {
 
-void DescribeContributorInsights(JsonCall call);
-void ListContributorInsights(JsonCall call);
 void DescribeKinesisStreamingDestination(JsonCall call);
 void ListGlobalTables(JsonCall call);
 void GetResourcePolicy(JsonCall call);

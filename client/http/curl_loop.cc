@@ -74,9 +74,6 @@ struct CurlTransfer {
     headers = connect_to = nullptr;
   }
 
-  // Without a function that rewinds, libcurl cannot send a body again by itself when a kept connection turns
-  // out to be dead. It must not: a write might be applied twice. The request ends with CURLE_SEND_FAIL_REWIND
-  // then.
   // Just before the request is sent. A connection that is refused here is closed.
   static int CheckConnection(void* self_pointer, char*, char*, int, int local_port) {
     auto* self = static_cast<CurlTransfer*>(self_pointer);
@@ -86,6 +83,9 @@ struct CurlTransfer {
     return HasUnaskedBytes(kept->second, local_port) ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
   }
 
+  // Without a function that rewinds, libcurl cannot send a body again by itself when a kept connection turns
+  // out to be dead. It must not: a write might be applied twice. The request ends with CURLE_SEND_FAIL_REWIND
+  // then.
   static size_t Read(char* out, size_t size, size_t count, void* self_pointer) {
     auto* self = static_cast<CurlTransfer*>(self_pointer);
     const size_t bytes = std::min(size * count, self->request.body.size() - self->sent);

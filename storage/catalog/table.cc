@@ -144,7 +144,7 @@ absl::Status CheckNotFenced(const Table& table, std::string_view pass_sha256) {
   }
   return MakeError(absl::StatusCode::kUnavailable, kReasonTableMoving,
                    "table " + table.name + " is moving to " + fence.endpoint() +
-                       ", which takes its last writes at this moment: try again",
+                       " and takes no writes until it is there: try again",
                    /*retry_after_ms=*/100);
 }
 

@@ -1,6 +1,8 @@
 // kill -9 of mover, source and target between the steps of the switch and of going back, in turn after each.
 #include <signal.h>
 
+#include <random>
+
 #include "itemdb/bulk_writer.h"
 #include "tests/e2e/move_fixture.h"
 #include "tests/support/await.h"
@@ -60,12 +62,14 @@ class MoveStepsTest : public MoveTest {
     }
   }
 
-  std::unique_ptr<Mover> Start(int step, const std::string& direction, const std::string& log_name) {
+  std::unique_ptr<Mover> Start(int step, const std::string& direction, const std::string& log_name,
+                               bool counts_reads = false) {
     const std::string log = directory_.path() + "/" + log_name;
     std::filesystem::remove(log);
-    return std::make_unique<Mover>(std::vector<std::string>{source_->endpoint(), target_->endpoint(),
-                                                            state_file(), direction, std::to_string(step)},
-                                   log, "paused_mover");
+    std::vector<std::string> arguments = {source_->endpoint(), target_->endpoint(), state_file(), direction,
+                                          std::to_string(step)};
+    if (counts_reads) arguments.push_back("calls");
+    return std::make_unique<Mover>(arguments, log, "paused_mover");
   }
   // False: the mover ended before it stopped after `step`.
   static bool AwaitPause(const Mover& mover, int step) {
@@ -187,7 +191,7 @@ TEST_F(MoveStepsTest, AnEarlierMoverWritesNoMore) {
 // Each time the earlier mover wakes up when the later one has ended, and writers are at the source again.
 TEST_F(MoveStepsTest, AnEarlierMoverThatWakesUpAfterTheEndReplacesNothing) {
   Client source = ClientOf(*source_), target = ClientOf(*target_);
-  for (const int step : {1, 2, 4, 6, 7}) {
+  for (const int step : {1, 2, 4, 6, 7, 8}) {
     SCOPED_TRACE(step);
     // From the round before; a target with fences is refused.
     for (const char* table : {kMovedTable, kEvents})
@@ -238,6 +242,71 @@ TEST_F(MoveStepsTest, AMoverThatWakesUpAfterTheSwitchReplacesNothing) {
     // The next move makes the tables anew.
     for (const char* table : {kMovedTable, kEvents}) ASSERT_TRUE(target.DeleteTable(table).ok());
   }
+}
+
+// Two runs of the command, each of any kind, of which either is stopped after any of its calls while the
+// other goes on: no acknowledged write is lost, and the command leads out of every state.
+TEST_F(MoveStepsTest, TwoRunsAtATimeLoseNothing) {
+  const uint64_t seed = KillSeed();
+  SCOPED_TRACE("ITEMDB_TEST_SEED=" + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  const char* const kinds[] = {"copy", "copy", "abort", "back"};
+  const int rounds =
+      std::getenv("ITEMDB_KILL9_CYCLES") == nullptr ? (testing::kHasSanitizer ? 4 : 15) : Kills();
+  std::map<std::string, int> ends;
+  for (int round = 0; round < rounds && !HasFailure(); ++round) {
+    // Some begin when the tables have moved.
+    const bool is_moved = random() % 3 == 0;
+    if (is_moved) {
+      ASSERT_EQ(Graduate({"--yes", "--overwrite"}).exit_code, 0);
+    }
+    const std::vector<const DaemonProcess*> sides = {source_.get(), target_.get()};
+    // A target without a move is not to be written to.
+    const std::vector<const DaemonProcess*> known = is_moved ? sides : std::vector(1, sides[0]);
+    const auto start = [&](const std::string& log_name, std::string* text) {
+      const std::string kind = is_moved && random() % 2 == 0 ? "back" : kinds[random() % 4];
+      const int step = 1 + static_cast<int>(random() % (kind == "abort" ? 14 : 45));
+      *text += " " + kind + " stops after call " + std::to_string(step);
+      std::unique_ptr<Mover> mover = Start(step, kind, log_name, /*counts_reads=*/true);
+      AwaitPause(*mover, step);
+      return mover;
+    };
+    std::string text = "round " + std::to_string(round) + (is_moved ? ", moved:" : ":");
+    const auto first = start("first.log", &text);
+    Write(known);
+    const auto second = start("second.log", &text);
+    SCOPED_TRACE(text);
+    Write(known);
+    const bool is_first_to_wake = random() % 2 == 0;
+    for (Mover* mover :
+         {is_first_to_wake ? first.get() : second.get(), is_first_to_wake ? second.get() : first.get()}) {
+      if (random() % 4 == 0) mover->process().Signal(SIGKILL);
+      mover->process().Signal(SIGCONT);
+      mover->process().Wait();
+      // Whoever was sent there knows the target.
+      const auto described = ClientOf(*source_).DescribeTable(kMovedTable);
+      ASSERT_TRUE(described.ok());
+      const bool is_sent = described->table.write_fence.has_value() && described->table.write_fence->moved;
+      Write(is_sent ? sides : known);
+    }
+    // Both are refused if a run has brought the tables back already: then the next looks find that.
+    const CommandResult forward = Graduate({"--yes", "--overwrite"});
+    std::string said = first->log() + "\n--\n" + second->log() + "\n--\n" + forward.err;
+    if (forward.exit_code == 0) {
+      Write(sides);
+      ExpectAcknowledged(*target_);
+    }
+    const CommandResult back = Graduate({"--back", "--yes"});
+    said += "\n--\n" + back.err;
+    ++ends[std::to_string(forward.exit_code) + std::to_string(back.exit_code)];
+    ExpectAcknowledged(*source_);
+    for (const char* table : {kMovedTable, kEvents}) {
+      EXPECT_FALSE(ClientOf(*source_).DescribeTable(table)->table.write_fence.has_value()) << said;
+      std::ignore = ClientOf(*target_).DeleteTable(table);
+    }
+    EXPECT_FALSE(std::filesystem::exists(state_file())) << said;
+  }
+  for (const auto& [end, count] : ends) std::printf("exit codes %s: %d\n", end.c_str(), count);
 }
 
 // Nobody but the mover writes to the target until writers are sent there.

@@ -338,10 +338,38 @@ TEST_F(MoveTest, AdoptsTables) {
   // Run again it brings what was written since.
   ASSERT_TRUE(ClientOf(*source_).PutItem({.table_name = kMovedTable, .item = {{"id", "new"}}}).ok());
   ASSERT_TRUE(ClientOf(*source_).DeleteItem({.table_name = kMovedTable, .key = {{"id", "item1"}}}).ok());
+  // It is done, so the target may have writers of its own.
   result = RunProgram(testing::ProgramPath("itemctl"), arguments);
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("were taken over already, and differ now in 2 items: --overwrite"));
+  EXPECT_EQ(ItemsOf(ClientOf(*target_)).count("new"), 0u);
+  std::vector<std::string> again = arguments;
+  again.push_back("--overwrite");
+  result = RunProgram(testing::ProgramPath("itemctl"), again);
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(ParseLines(result.out)[0]["differences"], 2);
   EXPECT_EQ(ItemsOf(ClientOf(*target_)), ItemsOf(ClientOf(*source_)));
+}
+
+// Its record has no run and no revision.
+TEST_F(MoveTest, GoesOnWithTheRecordOfAnEarlierVersion) {
+  MakeTable(ClientOf(*source_), 10);
+  EXPECT_EQ(Graduate().exit_code, 2);
+  Client target = ClientOf(*target_);
+  const ItemPage page = *target.Scan({.table_name = "itemdb_moves"});
+  ASSERT_EQ(page.items.size(), 1u);
+  Item record = page.items.front();
+  std::string state = *record.find_or_null("state")->string_or_null();
+  const size_t run = state.find("\"run\""), rest = state.find("\"sequence\"");
+  ASSERT_LT(run, rest) << state;
+  state.erase(run, rest - run);
+  Item old{{"source", *record.find_or_null("source")},
+           {"move_id", *record.find_or_null("move_id")},
+           {"step", *record.find_or_null("step")},
+           {"sequence", *record.find_or_null("sequence")},
+           {"state", state}};
+  ASSERT_TRUE(target.PutItem({.table_name = "itemdb_moves", .item = old}).ok());
+  EXPECT_EQ(GraduateReport({"--yes"})["step"], "DONE");
 }
 
 // The tables of a killed adopt refuse writers until it goes on or is given up.

@@ -26,13 +26,14 @@ void Say(const std::string& line) {
 
 class Steps {
  public:
-  Steps(bool has_begun, int last) : has_begun_(has_begun), last_(last) {}
+  Steps(bool has_begun, bool counts_reads, int last)
+      : has_begun_(has_begun), counts_reads_(counts_reads), last_(last) {}
 
   std::function<void(const CallRecord&)> Of(const std::string& side) {
     return [this, side](const CallRecord& call) {
       static const std::set<std::string, std::less<>> kChanges = {"UpdateTable", "UpdateTimeToLive",
                                                                   "PutItem", "DeleteItem", "BulkWrite"};
-      if (!kChanges.contains(call.operation) || !call.status.ok()) return;
+      if (!counts_reads_ && (!kChanges.contains(call.operation) || !call.status.ok())) return;
       if (side == "source" && call.operation == "UpdateTable") has_begun_ = true;
       if (!has_begun_) return;
       const int step = ++steps_;
@@ -44,17 +45,20 @@ class Steps {
 
  private:
   std::atomic<bool> has_begun_;
+  const bool counts_reads_;
   std::atomic<int> steps_{0};
   const int last_;
 };
 
 absl::Status Run(const std::string& source_endpoint, const std::string& target_endpoint,
-                 const std::string& state_path, bool back, Steps& steps) {
+                 const std::string& state_path, const std::string& what, Steps& steps) {
+  const bool back = what == "back";
   ITEMDB_ASSIGN_OR_RETURN(Client source,
                           Client::Open({.endpoint = source_endpoint, .on_call = steps.Of("source")}));
   ITEMDB_ASSIGN_OR_RETURN(Client target,
                           Client::Open({.endpoint = target_endpoint, .on_call = steps.Of("target")}));
   Move move(std::move(source), std::move(target), {.state_path = state_path, .back = back, .say = Say});
+  if (what == "abort") return move.Abort();
   ITEMDB_RETURN_IF_ERROR(move.Open());
   if (back) return move.GoBack();
   ITEMDB_RETURN_IF_ERROR(move.Copy());
@@ -69,10 +73,10 @@ absl::Status Run(const std::string& source_endpoint, const std::string& target_e
 
 int main(int argc, char** argv) {
   using namespace itemdb::tools;
-  if (argc != 6) return 2;
-  const bool back = std::string(argv[4]) == "back";
-  Steps steps(std::string(argv[4]) != "switch", std::atoi(argv[5]));
-  const absl::Status status = Run(argv[1], argv[2], argv[3], back, steps);
+  if (argc < 6) return 2;
+  const std::string what = argv[4];
+  Steps steps(/*has_begun=*/what != "switch", /*counts_reads=*/argc > 6, std::atoi(argv[5]));
+  const absl::Status status = Run(argv[1], argv[2], argv[3], what, steps);
   Say(status.ok() ? "ended" : "ended: " + std::string(status.message()));
   return status.ok() ? 0 : 1;
 }

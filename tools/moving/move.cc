@@ -25,6 +25,14 @@ constexpr size_t kFewKeys = 2'000;
 // A comparison that takes less is repeated while writers wait.
 constexpr absl::Duration kShortComparison = absl::Milliseconds(300);
 
+std::set<std::string> NamesIn(const std::vector<std::string>& names) { return {names.begin(), names.end()}; }
+
+std::set<std::string> NamesOf(const MoveState& state) {
+  std::set<std::string> names;
+  for (const MovedTable& table : state.tables) names.insert(table.name);
+  return names;
+}
+
 }  // namespace
 
 std::string NewMoveId() {
@@ -43,6 +51,7 @@ Move::Move(Client source, Client target, MoveOptions options)
       hurried_target_(target, "the target", Patience(options_.switch_patience, options_.cancel), options_.say,
                       pass_),
       steadfast_source_(source, "the source", Patience(options_.patience, CancelToken()), options_.say),
+      steadfast_target_(target, "the target", Patience(options_.patience, CancelToken()), options_.say),
       journal_(options_.state_path, target_, hurried_target_),
       pace_(options_.workers, options_.max_items_per_second) {}
 
@@ -80,35 +89,44 @@ absl::Status Move::Open() {
                                          journal_.path() + ", so nothing can be brought back");
   if (!state.has_value()) return BeginMove(source_id);
   ITEMDB_RETURN_IF_ERROR(CheckTargetName(*state));
-  ITEMDB_ASSIGN_OR_RETURN(const bool is_switched, SendsWritersAway(*state));
-  if (state->step == MoveStep::kDone && is_switched && !options_.back) {
-    ITEMDB_ASSIGN_OR_RETURN(options_.table_names, UnfencedTables());
-    if (!options_.table_names.empty()) {
-      Say("an earlier move to this target is done, and can be brought back no more when this one has begun");
-      return BeginMove(source_id);
-    }
+  if (state->step == MoveStep::kDone && !options_.back) {
+    ITEMDB_ASSIGN_OR_RETURN(const bool begins_another, BeginsAnother(*state));
+    if (begins_another) return BeginMove(source_id);
   }
-  if (!options_.table_names.empty()) {
-    std::set<std::string> wanted(options_.table_names.begin(), options_.table_names.end());
-    std::set<std::string> moved;
-    for (const MovedTable& table : state->tables) moved.insert(table.name);
-    if (wanted != moved)
-      return absl::FailedPreconditionError(
-          "a move of other tables is in progress; end it, or give it up with --abort: " +
-          state->tables.front().name + (state->tables.size() > 1 ? ", ..." : ""));
+  if (!options_.table_names.empty() && NamesOf(*state) != NamesIn(options_.table_names)) {
+    return absl::FailedPreconditionError(
+        "a move of other tables is in progress; end it, or give it up with --abort: " +
+        state->tables.front().name + (state->tables.size() > 1 ? ", ..." : ""));
   }
   ITEMDB_RETURN_IF_ERROR(CheckTables(*state));
-  // Nothing of the move's end is stored: only its item may be gone already.
-  if (state->step != MoveStep::kBack) ITEMDB_RETURN_IF_ERROR(journal_.TakeOver(run_));
-  // The target's first: a run that ends the move meanwhile lifts them, and shows that in the source before.
+  // When all else is done, only the file may be left.
+  if (journal_.item_exists()) ITEMDB_RETURN_IF_ERROR(journal_.TakeOver(run_));
   ITEMDB_ASSIGN_OR_RETURN(target_fences_, ReadFences(target_));
+  // Before the source's fences are read: writers are sent to the target before its fences are lifted, so if
+  // the source does not send them there now, the target takes no writes from here on but this run's.
+  const bool has_foreign_fence = ForeignEndpoint().has_value();
+  if (state->step < MoveStep::kSwitched && !has_foreign_fence) ITEMDB_RETURN_IF_ERROR(FenceTarget());
   ITEMDB_ASSIGN_OR_RETURN(source_fences_, ReadFences(source_));
   const MoveStep step = StepByFences(*state);
   Say("going on with the move that was begun before; its step is " + std::string(StepName(step)));
+  if (step < MoveStep::kSwitched && has_foreign_fence) return FenceTarget();
   if (step != state->step)
     ITEMDB_RETURN_IF_ERROR(journal_.Change(/*now=*/true, [&](MoveState& changed) { changed.step = step; }));
-  if (step < MoveStep::kSwitched) ITEMDB_RETURN_IF_ERROR(FenceTarget());
   return ReadDefinitions();
+}
+
+// Whether another move is to be begun although one to this target is known, which is done. Then the tables to
+// move are in the options.
+absl::StatusOr<bool> Move::BeginsAnother(const MoveState& done) {
+  if (options_.adopts) return !options_.table_names.empty() && NamesOf(done) != NamesIn(options_.table_names);
+  ITEMDB_ASSIGN_OR_RETURN(const auto table, source_.FindTable(done.tables.front().name));
+  const bool is_away = !table.has_value() || (table->write_fence.has_value() && table->write_fence->moved);
+  if (!is_away) return false;
+  ITEMDB_ASSIGN_OR_RETURN(const std::vector<std::string> names, UnfencedTables());
+  if (names.empty()) return false;
+  options_.table_names = names;
+  Say("an earlier move to this target is done, and can be brought back no more when this one has begun");
+  return true;
 }
 
 // The fences of the source have this name.
@@ -118,16 +136,12 @@ absl::Status Move::CheckTargetName(const MoveState& state) const {
                                        ": give it that name again, not " + target_.endpoint());
 }
 
-absl::StatusOr<bool> Move::SendsWritersAway(const MoveState& state) const {
-  ITEMDB_ASSIGN_OR_RETURN(const auto table, source_.FindTable(state.tables.front().name));
-  return table.has_value() && table->write_fence.has_value() && table->write_fence->moved;
-}
-
 // Of the tables that were asked for, or of all, those that writers were not sent away from.
 absl::StatusOr<std::vector<std::string>> Move::UnfencedTables() const {
   std::vector<std::string> names = options_.table_names;
   if (names.empty()) {
     ITEMDB_ASSIGN_OR_RETURN(names, source_.TableNames());
+    std::erase(names, kMovesTable);
   }
   std::vector<std::string> unfenced;
   for (const std::string& name : names) {
@@ -155,8 +169,11 @@ absl::StatusOr<Move::Fences> Move::ReadFences(const Side& side) const {
   if (!side.is_itemd()) return fences;
   for (const MovedTable& moved : journal_.state().tables) {
     ITEMDB_ASSIGN_OR_RETURN(const auto table, side.FindTable(moved.name));
-    if (!table.has_value())
+    if (!table.has_value()) {
+      // Only the records of the move are left to be deleted.
+      if (step() == MoveStep::kBack) continue;
       return absl::NotFoundError("table " + moved.name + " was deleted in " + side.name());
+    }
     fences[moved.name] = table->write_fence.value_or(WriteFence());
   }
   return fences;
@@ -165,28 +182,52 @@ absl::StatusOr<Move::Fences> Move::ReadFences(const Side& side) const {
 absl::StatusOr<uint64_t> Move::SetFences(const Side& side, const WriteFence& fence, Fences& known) {
   uint64_t sequence = 0;
   for (auto& [table, present] : known) {
-    const UpdateTableRequest update{
-        .table_name = table, .write_fence = fence, .expected_write_fence = present};
-    const absl::StatusOr<TableResult> result =
-        side.Try([&] { return side.client().UpdateTable(update, side.call()); });
-    if (ReasonOf(result.status()) == kReasonConditionalCheckFailed) {
-      ITEMDB_RETURN_IF_ERROR(journal_.CheckIsTheRun());
-      return absl::AbortedError("somebody changed the fence of table " + table + " in " + side.name() +
-                                " meanwhile: run the same command again");
-    }
-    ITEMDB_RETURN_IF_ERROR(result.status());
+    ITEMDB_ASSIGN_OR_RETURN(const TableResult result, SetFence(side, table, fence, present));
     present = fence;
-    sequence = std::max(sequence, result->change_sequence);
+    sequence = std::max(sequence, result.change_sequence);
   }
   return sequence;
 }
 
-absl::Status Move::FenceTarget() {
+absl::StatusOr<TableResult> Move::SetFence(const Side& side, const std::string& table,
+                                           const WriteFence& fence, WriteFence present) {
+  for (bool again = true;; again = false) {
+    const UpdateTableRequest update{
+        .table_name = table, .write_fence = fence, .expected_write_fence = present};
+    absl::StatusOr<TableResult> result =
+        side.Try([&] { return side.client().UpdateTable(update, side.call()); });
+    if (ReasonOf(result.status()) != kReasonConditionalCheckFailed) return result;
+    ITEMDB_ASSIGN_OR_RETURN(const auto found, side.FindTable(table));
+    // This run set it by a call whose answer was lost.
+    const bool is_own =
+        found.has_value() && found->write_fence.has_value() && found->write_fence->pass_sha256 == run_;
+    if (!is_own || !again) break;
+    present = *found->write_fence;
+  }
+  ITEMDB_RETURN_IF_ERROR(journal_.CheckIsTheRun());
+  return absl::AbortedError("somebody changed the fence of table " + table + " in " + side.name() +
+                            " meanwhile: run the same command again");
+}
+
+// A write that was refused may be one of a run that another one has shut out: then that is the error.
+absl::Status Move::CheckedForOtherRuns(const absl::Status& written) {
+  if (absl::IsFailedPrecondition(written)) ITEMDB_RETURN_IF_ERROR(journal_.CheckIsTheRun());
+  return written;
+}
+
+// The endpoint of a fence of the target that is not of a move to it.
+std::optional<std::string> Move::ForeignEndpoint() const {
   for (const auto& [table, fence] : target_fences_) {
     if (!fence.endpoint.empty() && (fence.moved || fence.endpoint != target_.endpoint()))
-      return absl::FailedPreconditionError("table " + table + " of the target moves, or has moved, to " +
-                                           fence.endpoint + ": end that move first");
+      return fence.endpoint;
   }
+  return std::nullopt;
+}
+
+absl::Status Move::FenceTarget() {
+  if (const auto endpoint = ForeignEndpoint(); endpoint.has_value())
+    return absl::FailedPreconditionError("a table of the target moves, or has moved, to " + *endpoint +
+                                         ": end that move first");
   ITEMDB_RETURN_IF_ERROR(
       SetTargetFences({.endpoint = target_.endpoint(), .moved = false, .pass_sha256 = run_}));
   // Another run may have ended the move since the fences were read, and have left none: then writers are
@@ -270,7 +311,7 @@ absl::Status Move::Copy() {
   }
   report_.items_copied += copied;
   report_.copy_time += absl::Now() - begin;
-  ITEMDB_RETURN_IF_ERROR(status);
+  ITEMDB_RETURN_IF_ERROR(CheckedForOtherRuns(status));
   ITEMDB_RETURN_IF_ERROR(
       journal_.Change(/*now=*/true, [](MoveState& state) { state.step = MoveStep::kFollowing; }));
   Say(absl::StrFormat("copied %s in %.1f s, %d pages at a time at the end", CountText(copied, kItemNoun),
@@ -298,7 +339,8 @@ absl::Status Move::BeginAgainByComparison() {
   ITEMDB_ASSIGN_OR_RETURN(const Comparison comparison,
                           CompareTables(source_, target_, definitions_, kSegmentsOfComparison,
                                         {.workers = options_.workers / 2}));
-  ITEMDB_RETURN_IF_ERROR(CopyKeys(source_, target_, KeysOf(comparison.differences), pace_, options_.workers));
+  ITEMDB_RETURN_IF_ERROR(CheckedForOtherRuns(
+      CopyKeys(source_, target_, KeysOf(comparison.differences), pace_, options_.workers)));
   ITEMDB_RETURN_IF_ERROR(journal_.Change(/*now=*/true, [&](MoveState& state) { state.sequence = sequence; }));
   return StartFollowing();
 }
@@ -408,6 +450,17 @@ absl::Status Move::CompareUntilFew() {
 }
 
 absl::StatusOr<bool> Move::CompareUntilEqual(int passes) {
+  if (step() == MoveStep::kDone && !options_.overwrite) {
+    ITEMDB_ASSIGN_OR_RETURN(const Comparison comparison,
+                            CompareTables(source_, target_, definitions_, kSegmentsOfComparison,
+                                          {.workers = std::max(1, options_.workers / 2)}));
+    report_.items_compared = comparison.items;
+    if (comparison.differences.empty()) return true;
+    return absl::FailedPreconditionError(
+        "the tables were taken over already, and differ now in " +
+        CountText(static_cast<int64_t>(comparison.differences.size()), kItemNoun) +
+        ": --overwrite replaces what was written here since by what the source has");
+  }
   ITEMDB_RETURN_IF_ERROR(FenceTarget());
   const absl::StatusOr<bool> is_equal = CompareAndWriteUntilEqual(passes);
   // Writers may use what is there, whatever became of it.
@@ -440,8 +493,8 @@ absl::StatusOr<bool> Move::CompareAndWriteUntilEqual(int passes) {
     }
     report_.repaired.insert(report_.repaired.end(), comparison.differences.begin(),
                             comparison.differences.end());
-    ITEMDB_RETURN_IF_ERROR(
-        CopyKeys(source_, target_, KeysOf(comparison.differences), pace_, options_.workers));
+    ITEMDB_RETURN_IF_ERROR(CheckedForOtherRuns(
+        CopyKeys(source_, target_, KeysOf(comparison.differences), pace_, options_.workers)));
   }
   return false;
 }
@@ -452,7 +505,7 @@ absl::Status Move::Switch() {
   if (step() >= MoveStep::kGoingBack)
     return absl::FailedPreconditionError("the tables are being brought back: go on with --back");
   // A run that woke up after the end may have left fences when it was killed.
-  if (step() == MoveStep::kDone) return LiftFencesOfTarget(journal_.state());
+  if (step() == MoveStep::kDone) return LiftFencesOfTarget();
   if (step() == MoveStep::kSwitched) return SendWritersToTarget();
   ITEMDB_RETURN_IF_ERROR(ReadDefinitions());
   for (const TableDefinition& definition : definitions_) {
@@ -472,8 +525,8 @@ absl::Status Move::Switch() {
   if (status.ok()) return SendWritersToTarget();
   // Writers wait: they go on at the source, whatever the reason is.
   Say("the switch is given up; writers go on at the source");
-  const absl::Status lifted = SetSourceFences(steadfast_source_, {}).status();
-  // That run decides where writers go.
+  const absl::Status lifted = LiftOwnFences();
+  // Another run decides where writers go.
   if (absl::IsAborted(lifted)) return lifted;
   if (!lifted.ok())
     return WithWords("the fence of the source could not be lifted (" + std::string(lifted.message()) +
@@ -482,11 +535,24 @@ absl::Status Move::Switch() {
   return status;
 }
 
+absl::Status Move::LiftOwnFences() {
+  absl::Status lifted;
+  for (auto& [table, present] : source_fences_) {
+    // Also where an answer was lost.
+    const absl::Status one = SetFence(steadfast_source_, table, {}, present).status();
+    if (one.ok()) present = {};
+    lifted.Update(one);
+  }
+  return lifted;
+}
+
 absl::Status Move::DrainFenced() {
   ITEMDB_ASSIGN_OR_RETURN(
       const uint64_t last,
       SetSourceFences(hurried_source_,
                       {.endpoint = target_.endpoint(), .moved = false, .pass_sha256 = run_}));
+  // Who takes the move over from here on, or gives it up, must change these fences first.
+  ITEMDB_RETURN_IF_ERROR(journal_.CheckIsTheRun());
   ITEMDB_RETURN_IF_ERROR(follower_->Await(last, absl::Now() + options_.switch_patience));
   if (compare_time_ < kShortComparison) {
     follower_->changed().Take();
@@ -503,14 +569,21 @@ absl::Status Move::DrainFenced() {
 }
 
 absl::Status Move::SendWritersToTarget() {
-  // This run writes no more. Writers may come.
-  ITEMDB_RETURN_IF_ERROR(SetTargetFences({}));
   // From the first table on there is no way back: what fails here is done by the next run.
   const absl::StatusOr<uint64_t> sent =
       SetSourceFences(steadfast_source_, {.endpoint = target_.endpoint(), .moved = true});
+  const bool none_is_sent = std::none_of(source_fences_.begin(), source_fences_.end(),
+                                         [](const auto& known) { return known.second.moved; });
+  if (absl::IsAborted(sent.status()) && none_is_sent) {
+    // Another run has lifted a fence, so writers are at the source.
+    LiftOwnFences().IgnoreError();
+    return sent.status();
+  }
   if (!sent.ok())
     return WithWords("writers wait, and may have been sent to the target: run the command again, after",
                      sent.status());
+  // After it: a target that takes writes is one that they were sent to.
+  ITEMDB_RETURN_IF_ERROR(LiftFencesOfTarget());
   if (follower_ != nullptr) follower_->Stop();
   if (paused_since_ != absl::InfinitePast()) {
     report_.pause = absl::Now() - paused_since_;

@@ -15,10 +15,14 @@
 // it as it was; after it the rest of the switch is done whatever happens.
 //
 // A run that was taken for dead may wake up after another one has gone on, or has ended the move. It does no
-// harm: each run has a pass. While the move goes on the target's tables, if they are itemd's, have a fence
-// that lets only this pass through (WriteFence::pass_sha256); a fence is changed only from the one that the
-// run knows; and only the run that is in the journal changes its state. Other targets have no fences: there a
-// run that wakes up may write items as old as its sleep.
+// harm, because each run has a pass:
+// - The run in the journal is the only one that changes the state there.
+// - While the move goes on the target's tables, if they are itemd's, have a fence that lets only the pass of
+//   one run through (WriteFence::pass_sha256).
+// - A fence is changed only from the one that the run knows, and no two runs set the same.
+// - Writers are sent to the target first, then its fences are lifted. So if a run has set its fences there
+//   and then sees that the source does not send writers away, nobody else writes to the target.
+// Other targets have no fences: there a run that wakes up may write items as old as its sleep.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +30,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -129,7 +134,7 @@ class Move {
   absl::Status CheckTables(const MoveState& state);
   absl::Status ReadDefinitions();
   absl::Status CheckTargetName(const MoveState& state) const;
-  absl::StatusOr<bool> SendsWritersAway(const MoveState& state) const;
+  absl::StatusOr<bool> BeginsAnother(const MoveState& done);
   absl::StatusOr<std::vector<std::string>> UnfencedTables() const;
   absl::Status CheckSourceIsFenced() const;
   absl::Status CheckTargetHasNotMovedOn() const;
@@ -143,16 +148,25 @@ class Move {
   // Each sets or lifts the fence of all moved tables that had the fences of `known`, and notes it there;
   // returns the last change. ABORTED: somebody changed one.
   absl::StatusOr<uint64_t> SetFences(const Side& side, const WriteFence& fence, Fences& known);
+  absl::StatusOr<TableResult> SetFence(const Side& side, const std::string& table, const WriteFence& fence,
+                                       WriteFence present);
   absl::StatusOr<uint64_t> SetSourceFences(const Side& side, const WriteFence& fence) {
     return SetFences(side, fence, source_fences_);
   }
   absl::Status SetTargetFences(const WriteFence& fence) {
-    return SetFences(target_, fence, target_fences_).status();
+    return SetFences(steadfast_target_, fence, target_fences_).status();
   }
   // Only this run writes to the target from now on.
   absl::Status FenceTarget();
   absl::StatusOr<bool> CompareAndWriteUntilEqual(int passes);
-  absl::Status LiftFencesOfTarget(const MoveState& state) const;
+  std::optional<std::string> ForeignEndpoint() const;
+  absl::Status CheckedForOtherRuns(const absl::Status& written);
+  // Lifts those of moves to the target.
+  absl::Status LiftFencesOfTarget();
+  // Lifts those that this run has set in the source; the switch is given up.
+  absl::Status LiftOwnFences();
+  absl::Status AbortWithoutTarget();
+  absl::Status LiftFencesOfSource(const std::set<std::string>& names);
   absl::Status DrainFenced();
   absl::Status SendWritersToTarget();
   // Writes what differs again, and compares it. Keys that change meanwhile are left to a later comparison.
@@ -173,8 +187,9 @@ class Move {
   // The same with less patience, for calls while writers wait.
   const Side hurried_source_;
   const Side hurried_target_;
-  // The source for calls that an interruption must not keep from being made.
+  // For calls that an interruption must not keep from being made.
   const Side steadfast_source_;
+  const Side steadfast_target_;
   MoveJournal journal_;
   Pace pace_;
   std::unique_ptr<Follower> follower_;

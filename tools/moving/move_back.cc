@@ -12,29 +12,68 @@
 namespace itemdb::tools {
 
 absl::Status Move::Abort() {
-  std::vector<std::string> names = options_.table_names;
-  ITEMDB_ASSIGN_OR_RETURN(std::optional<MoveState> state, journal_.LoadFile());
-  if (!state.has_value()) {
-    // The file is gone: the target knows the move, if it can be reached.
-    ITEMDB_ASSIGN_OR_RETURN(const std::string source_id, IdOf(source_));
-    absl::StatusOr<std::optional<MoveState>> of_target = journal_.Load(source_id);
-    if (of_target.ok()) state = *std::move(of_target);
+  ITEMDB_ASSIGN_OR_RETURN(const std::string source_id, IdOf(source_));
+  // Once, not with patience: the source's writers may wait.
+  const absl::Status answers = target_.client().DescribeTable(kMovesTable, target_.call()).status();
+  if (MayPass(answers)) return AbortWithoutTarget();
+  absl::StatusOr<std::optional<MoveState>> state = journal_.Load(source_id);
+  // The target has lost the move.
+  if (absl::IsFailedPrecondition(state.status())) return AbortWithoutTarget();
+  ITEMDB_RETURN_IF_ERROR(state.status());
+  if (!state->has_value()) {
+    std::set<std::string> names(options_.table_names.begin(), options_.table_names.end());
+    if (names.empty()) {
+      ITEMDB_ASSIGN_OR_RETURN(const std::vector<std::string> all, source_.TableNames());
+      names.insert(all.begin(), all.end());
+    }
+    // What a run left that was killed before it was in the journal, or after.
+    ITEMDB_RETURN_IF_ERROR(LiftFencesOfSource(names));
+    for (const std::string& name : names) {
+      ITEMDB_ASSIGN_OR_RETURN(const auto table, target_.FindTable(name));
+      if (table.has_value()) target_fences_[name] = table->write_fence.value_or(WriteFence());
+    }
+    return LiftFencesOfTarget();
   }
+  ITEMDB_RETURN_IF_ERROR(CheckTargetName(**state));
+  if ((*state)->step >= MoveStep::kSwitched)
+    return absl::FailedPreconditionError(
+        options_.adopts ? "the tables were taken over already: there is nothing to give up"
+                        : "writers were sent to the target already, so the source may lack what they wrote "
+                          "there: bring it back with --back");
+  // From here on no other run switches: it would find out before it sends writers to the target.
+  if (journal_.item_exists()) ITEMDB_RETURN_IF_ERROR(journal_.TakeOver(run_));
+  std::set<std::string> names;
+  for (const MovedTable& table : (*state)->tables) names.insert(table.name);
+  ITEMDB_RETURN_IF_ERROR(LiftFencesOfSource(names));
+  ITEMDB_ASSIGN_OR_RETURN(target_fences_, ReadFences(target_));
+  ITEMDB_RETURN_IF_ERROR(LiftFencesOfTarget());
+  return journal_.Forget();
+}
+
+// By the file alone. A target that is away keeps its fences: another move to it takes them over.
+absl::Status Move::AbortWithoutTarget() {
+  ITEMDB_ASSIGN_OR_RETURN(const std::optional<MoveState> state, journal_.LoadFile());
+  std::set<std::string> names(options_.table_names.begin(), options_.table_names.end());
   if (state.has_value()) {
     ITEMDB_RETURN_IF_ERROR(CheckTargetName(*state));
-    for (const MovedTable& table : state->tables) names.push_back(table.name);
     if (state->step >= MoveStep::kSwitched)
       return absl::FailedPreconditionError(
-          options_.adopts ? "the tables were taken over already: there is nothing to give up"
-                          : "writers were sent to the target already, so the source may lack what they wrote "
-                            "there: bring it "
-                            "back with --back");
+          "writers were sent to the target already, so the source may lack what they wrote there: bring it "
+          "back with --back");
+    for (const MovedTable& table : state->tables) names.insert(table.name);
   }
   if (names.empty()) {
-    ITEMDB_ASSIGN_OR_RETURN(names, source_.TableNames());
+    ITEMDB_ASSIGN_OR_RETURN(const std::vector<std::string> all, source_.TableNames());
+    names.insert(all.begin(), all.end());
   }
-  std::vector<std::string> fenced;
-  for (const std::string& name : std::set<std::string>(names.begin(), names.end())) {
+  ITEMDB_RETURN_IF_ERROR(LiftFencesOfSource(names));
+  return state.has_value() ? journal_.ForgetFile(state->move_id) : absl::OkStatus();
+}
+
+// Of those tables, the fences of a move to the target. FAILED_PRECONDITION: writers of one were sent there.
+absl::Status Move::LiftFencesOfSource(const std::set<std::string>& names) {
+  Fences fences;
+  for (const std::string& name : names) {
     ITEMDB_ASSIGN_OR_RETURN(const auto table, source_.FindTable(name));
     if (!table.has_value() || !table->write_fence.has_value() ||
         table->write_fence->endpoint != target_.endpoint())
@@ -43,32 +82,27 @@ absl::Status Move::Abort() {
       return absl::FailedPreconditionError("writers of table " + name +
                                            " were sent to the target already, so the source may lack what "
                                            "they wrote there: bring it back with --back");
-    fenced.push_back(name);
+    fences[name] = *table->write_fence;
   }
-  for (const std::string& name : fenced) {
-    const UpdateTableRequest update{.table_name = name, .write_fence = WriteFence{}};
-    ITEMDB_RETURN_IF_ERROR(
-        source_.Try([&] { return source_.client().UpdateTable(update, source_.call()).status(); }));
+  for (const auto& [name, fence] : fences) {
+    const UpdateTableRequest update{
+        .table_name = name, .write_fence = WriteFence{}, .expected_write_fence = fence};
+    const absl::Status lifted =
+        source_.Try([&] { return source_.client().UpdateTable(update, source_.call()).status(); });
+    if (ReasonOf(lifted) == kReasonConditionalCheckFailed)
+      return absl::AbortedError("another run of this command changed the fence of table " + name +
+                                " meanwhile: run the same command again");
+    ITEMDB_RETURN_IF_ERROR(lifted);
     Say("writes of table " + name + " are allowed again");
   }
-  if (!state.has_value()) return absl::OkStatus();
-  ITEMDB_RETURN_IF_ERROR(journal_.Forget(*state, /*target_may_be_away=*/true));
-  return LiftFencesOfTarget(*state);
+  return absl::OkStatus();
 }
 
-// Those of this move. A target that is away keeps them: another move to it takes them over.
-absl::Status Move::LiftFencesOfTarget(const MoveState& state) const {
-  if (!target_.is_itemd()) return absl::OkStatus();
-  for (const MovedTable& moved : state.tables) {
-    const auto found = target_.client().DescribeTable(moved.name, target_.call());
-    if (absl::IsNotFound(found.status()) || MayPass(found.status())) continue;
-    ITEMDB_RETURN_IF_ERROR(found.status());
-    const std::optional<WriteFence>& fence = found->table.write_fence;
-    if (!fence.has_value() || fence->moved || fence->endpoint != target_.endpoint()) continue;
-    const UpdateTableRequest update{
-        .table_name = moved.name, .write_fence = WriteFence{}, .expected_write_fence = fence};
-    const absl::Status lifted = target_.client().UpdateTable(update, target_.call()).status();
-    if (!lifted.ok() && !MayPass(lifted)) return lifted;
+absl::Status Move::LiftFencesOfTarget() {
+  for (auto& [table, fence] : target_fences_) {
+    if (fence.moved || fence.endpoint != target_.endpoint()) continue;
+    ITEMDB_RETURN_IF_ERROR(SetFence(steadfast_target_, table, {}, fence).status());
+    fence = {};
   }
   return absl::OkStatus();
 }
@@ -93,6 +127,7 @@ absl::Status Move::GoBack() {
   const WriteFence waiting{.endpoint = journal_.state().source_endpoint, .moved = false, .pass_sha256 = run_};
   ITEMDB_RETURN_IF_ERROR(SetTargetFences(waiting));
   ITEMDB_RETURN_IF_ERROR(SetSourceFences(source_, waiting).status());
+  ITEMDB_RETURN_IF_ERROR(journal_.CheckIsTheRun());
   const Side source_with_pass(source_.client(), source_.name(), source_.patience(), options_.say, pass_);
   Comparison comparison;
   for (int round = 0; round < kMostRounds; ++round) {
@@ -109,8 +144,8 @@ absl::Status Move::GoBack() {
             difference.kind == DifferenceKind::kMissing ? DifferenceKind::kExtra : DifferenceKind::kMissing;
       report_.repaired.push_back(std::move(difference));
     }
-    ITEMDB_RETURN_IF_ERROR(
-        CopyKeys(target_, source_with_pass, KeysOf(comparison.differences), pace_, options_.workers));
+    ITEMDB_RETURN_IF_ERROR(CheckedForOtherRuns(
+        CopyKeys(target_, source_with_pass, KeysOf(comparison.differences), pace_, options_.workers)));
   }
   if (!comparison.differences.empty())
     return absl::FailedPreconditionError("the target is still written to: stop its writers, then go on");
@@ -150,7 +185,6 @@ absl::Status Move::CheckTargetHasNotMovedOn() const {
 
 bool Move::WritersAreSentBack() const {
   if (step() == MoveStep::kBack) return true;
-  if (step() != MoveStep::kGoingBack) return false;
   for (const auto& [table, fence] : target_fences_) {
     if (fence.moved && fence.endpoint == journal_.state().source_endpoint) return true;
   }
@@ -164,7 +198,7 @@ absl::Status Move::FinishGoingBack() {
         journal_.Change(/*now=*/true, [](MoveState& state) { state.step = MoveStep::kBack; }));
   ITEMDB_RETURN_IF_ERROR(SetTargetFences({.endpoint = journal_.state().source_endpoint, .moved = true}));
   ITEMDB_RETURN_IF_ERROR(SetSourceFences(source_, {}).status());
-  return journal_.Forget(journal_.state(), /*target_may_be_away=*/false);
+  return journal_.Forget();
 }
 
 }  // namespace itemdb::tools

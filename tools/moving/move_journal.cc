@@ -67,6 +67,7 @@ absl::StatusOr<std::optional<MoveState>> MoveJournal::ReadItem(const std::string
 absl::StatusOr<std::optional<MoveState>> MoveJournal::Load(const std::string& source) {
   ITEMDB_ASSIGN_OR_RETURN(std::optional<MoveState> of_file, LoadFile());
   ITEMDB_ASSIGN_OR_RETURN(std::optional<MoveState> of_target, ReadItem(source));
+  item_exists_ = of_target.has_value();
   if (!of_file.has_value() && !of_target.has_value()) return std::nullopt;
   if (of_file.has_value() && of_file->source != source)
     return absl::FailedPreconditionError(path_ + " is of a move from another database (" +
@@ -104,26 +105,36 @@ absl::Status MoveJournal::Begin(MoveState state) {
     // It may have been made by a call whose answer was lost.
     if (!made.ok() && !absl::IsAlreadyExists(made)) return made;
   }
-  const std::string earlier = this->state().move_id;
+  const MoveState loaded = this->state();
+  Condition condition{.expression = "attribute_not_exists(move_id)"};
+  if (item_exists_) condition = IsAsLoaded(loaded);
+  std::lock_guard<std::mutex> lock(store_mutex_);
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    std::lock_guard<std::mutex> state_lock(mutex_);
     state_ = std::move(state);
   }
-  std::lock_guard<std::mutex> lock(store_mutex_);
-  return Store(this->state(), "attribute_not_exists(move_id) OR move_id = :earlier OR move_id = :move",
-               {{":earlier", earlier.empty() ? this->state().move_id : earlier}});
+  return Store(std::move(condition));
+}
+
+MoveJournal::Condition MoveJournal::IsAsLoaded(const MoveState& loaded) const {
+  // Earlier versions stored no run.
+  if (loaded.run.empty())
+    return {.expression = "move_id = :loaded AND attribute_not_exists(run_id)",
+            .values = {{":loaded", loaded.move_id}}};
+  return {.expression = "move_id = :loaded AND run_id = :loaded_run AND revision = :loaded_revision",
+          .values = {{":loaded", loaded.move_id},
+                     {":loaded_run", loaded.run},
+                     {":loaded_revision", Number(loaded.revision)}}};
 }
 
 absl::Status MoveJournal::TakeOver(const std::string& run) {
-  const std::string earlier = state().run;
+  Condition condition = IsAsLoaded(state());
+  std::lock_guard<std::mutex> lock(store_mutex_);
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    std::lock_guard<std::mutex> state_lock(mutex_);
     state_.run = run;
   }
-  std::lock_guard<std::mutex> lock(store_mutex_);
-  // Its own run: the answer of an earlier attempt was lost.
-  return Store(state(), "move_id = :move AND (run_id = :earlier OR run_id = :run)",
-               {{":earlier", earlier}, {":run", run}});
+  return Store(std::move(condition));
 }
 
 MoveState MoveJournal::state() const {
@@ -139,41 +150,50 @@ absl::Status MoveJournal::Change(bool now, absl::FunctionRef<void(MoveState&)> c
     stored_time_ = absl::Now();
   }
   std::lock_guard<std::mutex> lock(store_mutex_);
-  return Store(state(), "move_id = :move AND run_id = :run", {{":run", state().run}});
+  const MoveState present = state();
+  return Store(
+      {.expression = "move_id = :move AND run_id = :run AND revision < :next",
+       .values = {
+           {":move", present.move_id}, {":run", present.run}, {":next", Number(present.revision + 1)}}});
 }
 
 // The target first: the file of a move that another run has ended must not come back.
-absl::Status MoveJournal::Store(const MoveState& state, const std::string& condition,
-                                std::map<std::string, Value> values) {
+absl::Status MoveJournal::Store(Condition condition) {
+  MoveState state;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    ++state_.revision;
+    state = state_;
+  }
   Item item = KeyOfMove(state.source);
   item.Set("move_id", state.move_id);
   item.Set("run_id", state.run);
+  item.Set("revision", Number(state.revision));
   item.Set("step", std::string(StepName(state.step)));
   item.Set("sequence", Number(state.sequence));
   item.Set(kStateAttribute, OneLine(MoveStateToJson(state)));
-  values.emplace(":move", state.move_id);
   const PutItemRequest put{.table_name = kMovesTable,
                            .item = std::move(item),
-                           .condition_expression = condition,
-                           .expression_attribute_values = std::move(values)};
+                           .condition_expression = std::move(condition.expression),
+                           .expression_attribute_values = std::move(condition.values)};
   const Side& target = hurries_ ? hurried_target_ : target_;
-  const absl::Status stored =
-      target.Try([&] { return target.client().PutItem(put, target.call()).status(); });
+  absl::Status stored = target.Try([&] { return target.client().PutItem(put, target.call()).status(); });
   if (ReasonOf(stored) == kReasonConditionalCheckFailed) {
-    RemoveFileOfEndedMove(state);
-    return absl::AbortedError("another run of this command goes on with the move, or has ended it");
+    ITEMDB_ASSIGN_OR_RETURN(const std::optional<MoveState> present, ReadItem(state.source));
+    const bool is_stored = present.has_value() && present->move_id == state.move_id &&
+                           present->run == state.run && present->revision == state.revision;
+    // Otherwise it was stored by an attempt whose answer was lost.
+    if (!is_stored) {
+      // This run may have written the file again after another one had ended the move.
+      if (!present.has_value() || present->move_id != state.move_id)
+        ITEMDB_RETURN_IF_ERROR(ForgetFile(state.move_id));
+      return absl::AbortedError("another run of this command goes on with the move, or has ended it");
+    }
+    stored = absl::OkStatus();
   }
   ITEMDB_RETURN_IF_ERROR(stored);
+  item_exists_ = true;
   return WriteFile(state);
-}
-
-// This run may have written the file again after another one had ended the move.
-void MoveJournal::RemoveFileOfEndedMove(const MoveState& state) const {
-  const auto item = ReadItem(state.source);
-  const auto file = LoadFile();
-  if (!item.ok() || !file.ok() || !file->has_value()) return;
-  const bool has_ended = !item->has_value() || (*item)->move_id != state.move_id;
-  if (has_ended && (*file)->move_id == state.move_id) std::remove(path_.c_str());
 }
 
 absl::Status MoveJournal::WriteFile(const MoveState& state) const {
@@ -196,12 +216,24 @@ absl::Status MoveJournal::WriteFile(const MoveState& state) const {
   return SyncFolderOf(path_);
 }
 
-absl::Status MoveJournal::Forget(const MoveState& state, bool target_may_be_away) {
-  const DeleteItemRequest remove{.table_name = kMovesTable, .key = KeyOfMove(state.source)};
-  const auto remove_item = [&] { return target_.client().DeleteItem(remove, target_.call()).status(); };
-  const absl::Status removed = target_may_be_away ? remove_item() : target_.Try(remove_item);
-  if (!removed.ok() && !absl::IsNotFound(removed) && !(target_may_be_away && MayPass(removed)))
-    return removed;
+absl::Status MoveJournal::Forget() {
+  const MoveState state = this->state();
+  const DeleteItemRequest remove{
+      .table_name = kMovesTable,
+      .key = KeyOfMove(state.source),
+      .condition_expression = "attribute_not_exists(move_id) OR (move_id = :move AND run_id = :run)",
+      .expression_attribute_values = {{":move", state.move_id}, {":run", state.run}}};
+  const absl::Status removed =
+      target_.Try([&] { return target_.client().DeleteItem(remove, target_.call()).status(); });
+  if (ReasonOf(removed) == kReasonConditionalCheckFailed)
+    return absl::AbortedError("another run of this command goes on with the move");
+  if (!removed.ok() && !absl::IsNotFound(removed)) return removed;
+  return ForgetFile(state.move_id);
+}
+
+absl::Status MoveJournal::ForgetFile(const std::string& move_id) const {
+  const auto file = LoadFile();
+  if (!file.ok() || !file->has_value() || (*file)->move_id != move_id) return absl::OkStatus();
   if (std::remove(path_.c_str()) != 0 && errno != ENOENT) return FileError("delete", path_);
   return absl::OkStatus();
 }

@@ -38,10 +38,10 @@ class MoveJournal {
   absl::StatusOr<std::optional<MoveState>> LoadFile() const;
 
   // Begins with `state`: makes the table in the target, and stores the state. Replaces the state that was
-  // loaded, of a move that is over. ABORTED: another run has begun a move from this source.
+  // loaded, of a move that is over. ABORTED: another run has changed that, or has begun a move.
   absl::Status Begin(MoveState state);
   // From now on `run` goes on with the loaded move: no other run changes its state any more. ABORTED: another
-  // run did the same since Load, or has ended the move.
+  // run has changed the state since Load, or has ended the move.
   absl::Status TakeOver(const std::string& run);
   MoveState state() const;
   // Changes the state. Stores it if `now`, or if it was last stored a second ago. ABORTED: another run goes
@@ -53,16 +53,25 @@ class MoveJournal {
   }
   // From now on the target is not waited for as long as usual, because writers wait.
   void Hurry() { hurries_ = true; }
-  // Deletes item and file of the move. If the target is away and may be, only the file.
-  absl::Status Forget(const MoveState& state, bool target_may_be_away);
+  // Deletes item and file of the move. ABORTED: another run goes on with it.
+  absl::Status Forget();
+  // Deletes the file, if it is of this move.
+  absl::Status ForgetFile(const std::string& move_id) const;
+  // Whether the state that was loaded is in the target. Only its file is left when all else is done.
+  bool item_exists() const { return item_exists_; }
 
  private:
   // The state in the target's item; nothing if there is none.
   absl::StatusOr<std::optional<MoveState>> ReadItem(const std::string& source) const;
-  // Stores `state` if the target's item is as `condition` says.
-  absl::Status Store(const MoveState& state, const std::string& condition,
-                     std::map<std::string, Value> values = {});
-  void RemoveFileOfEndedMove(const MoveState& state) const;
+  struct Condition {
+    std::string expression;
+    std::map<std::string, Value> values = {};
+  };
+  // The item is as it was loaded.
+  Condition IsAsLoaded(const MoveState& loaded) const;
+  // Stores the present state if the target's item is as `condition` says. store_mutex_ is held.
+  absl::Status Store(Condition condition);
+
   absl::Status WriteFile(const MoveState& state) const;
   Item KeyOfMove(const std::string& source) const;
 
@@ -70,6 +79,7 @@ class MoveJournal {
   const Side& target_;
   const Side& hurried_target_;
   std::atomic<bool> hurries_{false};
+  std::atomic<bool> item_exists_{false};
   mutable std::mutex mutex_;
   MoveState state_;                                // Guarded by mutex_.
   absl::Time stored_time_ = absl::InfinitePast();  // Guarded by mutex_.

@@ -92,6 +92,8 @@ absl::StatusOr<MovePlan> PlanMove(const Side& source, const Side& target, const 
   }
   MovePlan plan;
   for (const std::string& name : names) {
+    if (name == kMovesTable)
+      return absl::InvalidArgumentError("table " + name + " holds the records of moves; it is not moved");
     ITEMDB_ASSIGN_OR_RETURN(std::optional<TableDescription> found, source.FindTable(name));
     if (!found.has_value()) return absl::NotFoundError("the source has no table " + name);
     TablePlan& table = plan.tables.emplace_back(TablePlan{.source = *std::move(found)});

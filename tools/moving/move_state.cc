@@ -79,6 +79,7 @@ JsonValue MoveStateToJson(const MoveState& state) {
       .Add("target_endpoint", state.target_endpoint)
       .Add("step", StepName(state.step))
       .Add("run", state.run)
+      .Add("revision", state.revision)
       .Add("sequence", state.sequence)
       .Add("tables", std::move(tables));
 }
@@ -99,7 +100,11 @@ absl::StatusOr<MoveState> ParseMoveState(std::string_view text) {
   const auto* name = std::find(std::begin(kStepNames), std::end(kStepNames), step);
   if (name == std::end(kStepNames)) return NotAState("step");
   state.step = static_cast<MoveStep>(name - std::begin(kStepNames));
-  ITEMDB_ASSIGN_OR_RETURN(state.run, TextOf(*json, "run"));
+  // Earlier versions had neither.
+  if (json->FindOrNull("run") != nullptr) {
+    ITEMDB_ASSIGN_OR_RETURN(state.run, TextOf(*json, "run"));
+    ITEMDB_ASSIGN_OR_RETURN(state.revision, NumberIn(*json, "revision"));
+  }
   ITEMDB_ASSIGN_OR_RETURN(state.sequence, NumberIn(*json, "sequence"));
   const JsonValue* tables = json->FindOrNull("tables");
   if (tables == nullptr || tables->kind != JsonValue::Kind::kArray) return NotAState("tables");

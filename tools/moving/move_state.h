@@ -58,6 +58,8 @@ struct MoveState {
   MoveStep step = MoveStep::kCopying;
   // The run that goes on with the move: the SHA-256 of its pass (Move), so that the fences tell it too.
   std::string run = "";
+  // Counts how often the state was stored: a late repetition of an older one must not replace it.
+  uint64_t revision = 0;
   // Every change of the source up to this one is in the target, once all segments are copied.
   uint64_t sequence = 0;
   std::vector<MovedTable> tables = {};

@@ -1,4 +1,5 @@
-// Opening a client; tables, changes and administration. The data operations are in client_data.cc.
+// Opening a client; changes and administration. The operations on data are in client_data.cc, those on tables
+// in client_tables.cc.
 #include "itemdb/client.h"
 
 #include <filesystem>
@@ -38,11 +39,6 @@ constexpr std::pair<UndoOutcome, v1::UndoOutcome> kUndoOutcomes[] = {
     {UndoOutcome::kUnchanged, v1::UNDO_OUTCOME_UNCHANGED},
     {UndoOutcome::kChangedSince, v1::UNDO_OUTCOME_CHANGED_SINCE},
 };
-
-template <typename Reply>
-TableResult ToTableResult(const Reply& reply) {
-  return {.change_sequence = reply.change_sequence(), .table = FromProto(reply.table())};
-}
 
 }  // namespace
 
@@ -90,100 +86,6 @@ absl::StatusOr<Client> Client::Open(ClientOptions options) {
 Client::Client(std::shared_ptr<ClientCore> core) : core_(std::move(core)) {}
 
 const std::string& Client::endpoint() const { return core_->endpoint(); }
-
-absl::StatusOr<TableResult> Client::CreateTable(const TableDefinition& definition,
-                                                CallOptions options) const {
-  return Call<v1::CreateTableReply, TableResult>(core_, "/itemdb.v1.Tables/CreateTable", CallKind::kWrite,
-                                                 ToProto(definition), options,
-                                                 &ToTableResult<v1::CreateTableReply>);
-}
-
-absl::StatusOr<TableResult> Client::DescribeTable(const std::string& table_name, CallOptions options) const {
-  v1::DescribeTableRequest request;
-  request.set_table_name(table_name);
-  return Call<v1::DescribeTableReply, TableResult>(core_, "/itemdb.v1.Tables/DescribeTable", CallKind::kRead,
-                                                   request, options, &ToTableResult<v1::DescribeTableReply>);
-}
-
-absl::StatusOr<TableResult> Client::DeleteTable(const std::string& table_name, CallOptions options) const {
-  v1::DeleteTableRequest request;
-  request.set_table_name(table_name);
-  return Call<v1::DeleteTableReply, TableResult>(core_, "/itemdb.v1.Tables/DeleteTable", CallKind::kWrite,
-                                                 request, options, &ToTableResult<v1::DeleteTableReply>);
-}
-
-absl::StatusOr<TableResult> Client::UpdateTable(const UpdateTableRequest& request,
-                                                CallOptions options) const {
-  return Call<v1::UpdateTableReply, TableResult>(core_, "/itemdb.v1.Tables/UpdateTable", CallKind::kWrite,
-                                                 ToProto(request), options,
-                                                 &ToTableResult<v1::UpdateTableReply>);
-}
-
-absl::StatusOr<TagTableResult> Client::TagTable(const TagTableRequest& request, CallOptions options) const {
-  return Call<v1::TagTableReply, TagTableResult>(
-      core_, "/itemdb.v1.Tables/TagTable", CallKind::kWrite, ToProto(request), options,
-      [](const v1::TagTableReply& reply) { return TagTableResult{reply.change_sequence()}; });
-}
-
-absl::StatusOr<TagTableResult> Client::UntagTable(const UntagTableRequest& request,
-                                                  CallOptions options) const {
-  v1::UntagTableRequest message;
-  message.set_table_name(request.table_name);
-  message.mutable_tag_keys()->Add(request.tag_keys.begin(), request.tag_keys.end());
-  return Call<v1::UntagTableReply, TagTableResult>(
-      core_, "/itemdb.v1.Tables/UntagTable", CallKind::kWrite, message, options,
-      [](const v1::UntagTableReply& reply) { return TagTableResult{reply.change_sequence()}; });
-}
-
-absl::StatusOr<UpdateTimeToLiveResult> Client::UpdateTimeToLive(const UpdateTimeToLiveRequest& request,
-                                                                CallOptions options) const {
-  v1::UpdateTimeToLiveRequest message;
-  message.set_table_name(request.table_name);
-  message.mutable_time_to_live_specification()->set_enabled(request.enabled);
-  message.mutable_time_to_live_specification()->set_attribute_name(request.attribute_name);
-  return Call<v1::UpdateTimeToLiveReply, UpdateTimeToLiveResult>(
-      core_, "/itemdb.v1.Tables/UpdateTimeToLive", CallKind::kWrite, message, options,
-      [](const v1::UpdateTimeToLiveReply& reply) {
-        return UpdateTimeToLiveResult{.change_sequence = reply.change_sequence()};
-      });
-}
-
-absl::StatusOr<TimeToLiveResult> Client::DescribeTimeToLive(const std::string& table_name,
-                                                            CallOptions options) const {
-  v1::DescribeTimeToLiveRequest request;
-  request.set_table_name(table_name);
-  return Call<v1::DescribeTimeToLiveReply, TimeToLiveResult>(
-      core_, "/itemdb.v1.Tables/DescribeTimeToLive", CallKind::kRead, request, options,
-      [](const v1::DescribeTimeToLiveReply& reply) { return FromProto(reply); });
-}
-
-absl::StatusOr<TableLimits> Client::DescribeLimits(CallOptions options) const {
-  return Call<v1::DescribeLimitsReply, TableLimits>(
-      core_, "/itemdb.v1.Tables/DescribeLimits", CallKind::kRead, v1::DescribeLimitsRequest(), options,
-      [](const v1::DescribeLimitsReply& reply) {
-        return TableLimits{.account_max_read_capacity_units = reply.account_max_read_capacity_units(),
-                           .account_max_write_capacity_units = reply.account_max_write_capacity_units(),
-                           .table_max_read_capacity_units = reply.table_max_read_capacity_units(),
-                           .table_max_write_capacity_units = reply.table_max_write_capacity_units()};
-      });
-}
-
-absl::StatusOr<ListTablesResult> Client::ListTables(const ListTablesRequest& request,
-                                                    CallOptions options) const {
-  v1::ListTablesRequest message;
-  message.set_exclusive_start_table_name(request.exclusive_start_table_name);
-  if (request.limit.has_value()) message.set_limit(*request.limit);
-  const auto convert = [](const v1::ListTablesReply& reply) {
-    ListTablesResult result;
-    result.change_sequence = reply.change_sequence();
-    result.table_names.assign(reply.table_names().begin(), reply.table_names().end());
-    if (!reply.last_evaluated_table_name().empty())
-      result.last_evaluated_table_name = reply.last_evaluated_table_name();
-    return result;
-  };
-  return Call<v1::ListTablesReply, ListTablesResult>(core_, "/itemdb.v1.Tables/ListTables", CallKind::kRead,
-                                                     message, options, convert);
-}
 
 absl::StatusOr<ReadChangesResult> Client::ReadChanges(const ReadChangesRequest& request,
                                                       CallOptions options) const {

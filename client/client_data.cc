@@ -10,16 +10,6 @@
 
 namespace itemdb {
 
-template <typename Result, typename Request>
-std::future<absl::StatusOr<Result>> Client::StartAsync(const Request& request, CallOptions options) const {
-  return Promised<Result>([&](Callback<Result> callback) { Start(request, std::move(callback), options); });
-}
-
-template <typename Result, typename Request>
-absl::StatusOr<Result> Client::StartAndWait(const Request& request, CallOptions options) const {
-  return Wait<Result>([&](Callback<Result> callback) { Start(request, std::move(callback), options); });
-}
-
 void Client::Start(const PutItemRequest& request, Callback<WriteResult> callback, CallOptions options) const {
   core_->Start(Encode(request, options), options, &DecodePutItem, std::move(callback));
 }
@@ -74,29 +64,19 @@ void Client::Start(const SearchVectorsRequest& request, Callback<SearchVectorsRe
   core_->Start(Encode(request), options, &DecodeSearchVectors, std::move(callback));
 }
 
-// Defines the form of an operation that returns a future, and the one that blocks.
-#define ITEMDB_DEFINE_FORMS(Operation, Result)                                                             \
-  std::future<absl::StatusOr<Result>> Client::Operation##Async(const Operation##Request& request,          \
-                                                               CallOptions options) const {                \
-    return StartAsync<Result>(request, options);                                                           \
-  }                                                                                                        \
-  absl::StatusOr<Result> Client::Operation(const Operation##Request& request, CallOptions options) const { \
-    return StartAndWait<Result>(request, options);                                                         \
-  }
-ITEMDB_DEFINE_FORMS(PutItem, WriteResult)
-ITEMDB_DEFINE_FORMS(UpdateItem, WriteResult)
-ITEMDB_DEFINE_FORMS(DeleteItem, WriteResult)
-ITEMDB_DEFINE_FORMS(BatchWriteItem, BatchWriteItemResult)
-ITEMDB_DEFINE_FORMS(TransactWriteItems, TransactWriteItemsResult)
-ITEMDB_DEFINE_FORMS(GetItem, GetItemResult)
-ITEMDB_DEFINE_FORMS(BatchGetItem, BatchGetItemResult)
-ITEMDB_DEFINE_FORMS(TransactGetItems, TransactGetItemsResult)
-ITEMDB_DEFINE_FORMS(Query, ItemPage)
-ITEMDB_DEFINE_FORMS(Scan, ItemPage)
-ITEMDB_DEFINE_FORMS(ExecuteStatement, ExecuteStatementResult)
-ITEMDB_DEFINE_FORMS(ExecuteTransaction, ExecuteTransactionResult)
-ITEMDB_DEFINE_FORMS(SearchVectors, SearchVectorsResult)
-#undef ITEMDB_DEFINE_FORMS
+ITEMDB_DEFINE_FORMS(PutItem, PutItemRequest, WriteResult)
+ITEMDB_DEFINE_FORMS(UpdateItem, UpdateItemRequest, WriteResult)
+ITEMDB_DEFINE_FORMS(DeleteItem, DeleteItemRequest, WriteResult)
+ITEMDB_DEFINE_FORMS(BatchWriteItem, BatchWriteItemRequest, BatchWriteItemResult)
+ITEMDB_DEFINE_FORMS(TransactWriteItems, TransactWriteItemsRequest, TransactWriteItemsResult)
+ITEMDB_DEFINE_FORMS(GetItem, GetItemRequest, GetItemResult)
+ITEMDB_DEFINE_FORMS(BatchGetItem, BatchGetItemRequest, BatchGetItemResult)
+ITEMDB_DEFINE_FORMS(TransactGetItems, TransactGetItemsRequest, TransactGetItemsResult)
+ITEMDB_DEFINE_FORMS(Query, QueryRequest, ItemPage)
+ITEMDB_DEFINE_FORMS(Scan, ScanRequest, ItemPage)
+ITEMDB_DEFINE_FORMS(ExecuteStatement, ExecuteStatementRequest, ExecuteStatementResult)
+ITEMDB_DEFINE_FORMS(ExecuteTransaction, ExecuteTransactionRequest, ExecuteTransactionResult)
+ITEMDB_DEFINE_FORMS(SearchVectors, SearchVectorsRequest, SearchVectorsResult)
 
 // ---- ranges --------------------------------------------------------------------------------------
 

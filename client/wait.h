@@ -33,4 +33,24 @@ absl::StatusOr<Result> Wait(StartOperation start) {
   return Promised<Result>(std::move(start)).get();
 }
 
+template <typename Result, typename Request>
+std::future<absl::StatusOr<Result>> Client::StartAsync(const Request& request, CallOptions options) const {
+  return Promised<Result>([&](Callback<Result> callback) { Start(request, std::move(callback), options); });
+}
+
+template <typename Result, typename Request>
+absl::StatusOr<Result> Client::StartAndWait(const Request& request, CallOptions options) const {
+  return Wait<Result>([&](Callback<Result> callback) { Start(request, std::move(callback), options); });
+}
+
+// Defines the form of an operation that returns a future, and the one that blocks.
+#define ITEMDB_DEFINE_FORMS(Operation, Request, Result)                                                     \
+  std::future<absl::StatusOr<Result>> Client::Operation##Async(const Request& request, CallOptions options) \
+      const {                                                                                               \
+    return StartAsync<Result>(request, options);                                                            \
+  }                                                                                                         \
+  absl::StatusOr<Result> Client::Operation(const Request& request, CallOptions options) const {             \
+    return StartAndWait<Result>(request, options);                                                          \
+  }
+
 }  // namespace itemdb

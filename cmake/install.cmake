@@ -14,7 +14,7 @@ install(FILES ${CMAKE_BINARY_DIR}/completion/_itemctl DESTINATION ${CMAKE_INSTAL
 configure_file(cmake/install_packaging.cmake.in ${CMAKE_BINARY_DIR}/install/packaging.cmake @ONLY)
 install(SCRIPT ${CMAKE_BINARY_DIR}/install/packaging.cmake)
 
-install(TARGETS itemdb_client_shared EXPORT itemdbTargets)
+install(TARGETS itemdb_client_shared itemdb_order_entry_shared EXPORT itemdbTargets)
 install(TARGETS itemdb_client_http_shared LIBRARY)
 install(DIRECTORY client/include/itemdb TYPE INCLUDE)
 
@@ -53,7 +53,7 @@ install(FILES cmake/itemdbConfig.cmake ${CMAKE_BINARY_DIR}/install/itemdbConfigV
 
 # A .pc file finds the prefix relative to its own place, so that an installation can be moved.
 file(RELATIVE_PATH prefix_from_pkgconfig /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
-foreach(module itemdb itemdb-testing)
+foreach(module itemdb itemdb-order-entry itemdb-testing)
   configure_file(cmake/${module}.pc.in ${CMAKE_BINARY_DIR}/install/${module}.pc @ONLY)
   install(FILES ${CMAKE_BINARY_DIR}/install/${module}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()

@@ -1,4 +1,4 @@
-# find_package(itemdb CONFIG) defines itemdb::client, and itemdb::testing if the libraries of the fake
+# find_package(itemdb CONFIG) defines itemdb::client, itemdb::order_entry, and itemdb::testing if the libraries of the fake
 # database (RocksDB, spdlog, protobuf, OpenSSL, simdjson, zlib, zstd, libcurl, Expat) are installed. With `COMPONENTS testing` it is an error if they are
 # not.
 include(CMakeFindDependencyMacro)
@@ -20,10 +20,11 @@ if(Threads_FOUND AND Protobuf_FOUND AND RocksDB_FOUND AND spdlog_FOUND AND OPENS
   set(itemdb_testing_FOUND TRUE)
 endif()
 set(itemdb_client_FOUND TRUE)
+set(itemdb_order_entry_FOUND TRUE)
 foreach(component ${itemdb_FIND_COMPONENTS})
   if(itemdb_FIND_REQUIRED_${component} AND NOT itemdb_${component}_FOUND)
     set(itemdb_FOUND FALSE)
     set(itemdb_NOT_FOUND_MESSAGE
-        "itemdb has no component ${component} here; there are client and, with RocksDB, spdlog, protobuf, OpenSSL, simdjson, zlib, zstd, libcurl and Expat, testing")
+        "itemdb has no component ${component} here; there are client, order_entry and, with RocksDB, spdlog, protobuf, OpenSSL, simdjson, zlib, zstd, libcurl and Expat, testing")
   endif()
 endforeach()

@@ -2,7 +2,14 @@
 #include <gtest/gtest.h>
 
 #include "itemdb/client.h"
+#include "itemdb/errors.h"
+#include "itemdb/item_traits.h"
 #include "tests/support/fake_daemon.h"
+
+struct Numbered {
+  int8_t n = 0;
+};
+ITEMDB_ITEM(Numbered, n)
 
 namespace itemdb {
 namespace {
@@ -221,6 +228,49 @@ TEST_F(ClientPagesTest, SelectSegmentsAndWhatIsAskedAboutTheReadArrive) {
     EXPECT_EQ(plan.bytes_read, 1'000);
     EXPECT_EQ(plan.base_items_read, 3);
   }
+}
+
+TEST_F(ClientPagesTest, TypedRangesConvertEachItemWhenItIsReached) {
+  LazyRange<Numbered> range = ScanAllAs<Numbered>(client_, {.table_name = "t", .limit = 2});
+  EXPECT_EQ(calls_, 0);
+  std::vector<int> numbers;
+  for (const Numbered& numbered : range) {
+    numbers.push_back(numbered.n);
+    // A page of three items, and an empty page between two of them.
+    EXPECT_EQ(calls_, 1 + numbered.n / 3 * 2) << numbered.n;
+  }
+  EXPECT_TRUE(range.status().ok());
+  EXPECT_EQ(numbers, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  EXPECT_EQ(last_limit_, 2);
+  EXPECT_EQ(ToVectorOf<Numbered>(client_.ScanAll({.table_name = "t"}))->size(), 10u);
+  EXPECT_EQ(QueryAllAs<Numbered>(client_, {.table_name = "t", .key_condition_expression = "k = k"})
+                .ToVector()
+                ->back()
+                .n,
+            9);
+}
+
+// 127 fits into an int8_t, 128 does not.
+TEST_F(ClientPagesTest, AnItemThatDoesNotFitEndsATypedRangeWithAnError) {
+  count_ = 200;
+  page_items_ = 50;
+  LazyRange<Numbered> range = ItemsAs<Numbered>(client_.ScanAll({.table_name = "t"}));
+  int last = -1;
+  for (const Numbered& numbered : range) last = numbered.n;
+  EXPECT_EQ(last, 127);
+  EXPECT_EQ(ReasonOf(range.status()), kReasonUnexpectedItem) << range.status();
+  EXPECT_EQ(ReasonOf(range.Next().status()), kReasonUnexpectedItem);
+  EXPECT_EQ(calls_, 5);  // Pages 0, 50 and 100, and the empty ones between; not the rest.
+}
+
+TEST_F(ClientPagesTest, ATypedRangeEndsWithTheErrorOfAPage) {
+  fail_at_ = 6;
+  LazyRange<Numbered> range = ScanAllAs<Numbered>(client_, {.table_name = "t"});
+  int items = 0;
+  for (const Numbered& numbered : range) items += numbered.n >= 0 ? 1 : 0;
+  EXPECT_EQ(items, 6);
+  EXPECT_EQ(range.status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(ReasonOf(range.status()), "DATA_LOSS");
 }
 
 }  // namespace

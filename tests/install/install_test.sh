@@ -53,7 +53,7 @@ prefix=$work/prefix
 libraries=$(dirname "$(find "$prefix" -name libitemdb_client.so)")
 export LD_LIBRARY_PATH=$libraries
 
-for library in libitemdb_client libitemdb_client_http; do
+for library in libitemdb_client libitemdb_client_http libitemdb_order_entry; do
   cp --dereference "$libraries/$library.so" "$work/stripped.so"
   strip "$work/stripped.so"
   echo "$library.so, stripped: $(stat -c %s "$work/stripped.so") bytes"
@@ -64,6 +64,12 @@ for library in libitemdb_client libitemdb_client_http; do
     echo "its messages are to be hidden" >&2; exit 1
   fi
 done
+# The order-entry application is in its own library only, and that one offers nothing else.
+names() { nm -DC --defined-only "$libraries/$1.so" | awk '$2 == "T"' | grep -E ' itemdb::'; }
+if names libitemdb_client | grep itemdb::order_entry:: >&2; then echo "libitemdb_client.so has order_entry" >&2; exit 1; fi
+if names libitemdb_order_entry | grep -v itemdb::order_entry:: >&2; then
+  echo "libitemdb_order_entry.so has more than order_entry" >&2; exit 1
+fi
 if grep -rlE '#include [<"](grpc|google/protobuf)|pb\.h' "$prefix/include"; then
   echo "public headers are not to name gRPC or protobuf" >&2; exit 1
 fi
@@ -75,6 +81,9 @@ export PKG_CONFIG_PATH=$libraries/pkgconfig
 # shellcheck disable=SC2046  # The flags must be split into words.
 echo "built with pkg-config: $(seconds "$compiler" -std=c++20 -O2 "$program/outside.cc" -o "$work/by-pkg-config" \
   $(pkg-config --cflags --libs itemdb-testing)) s"
+# shellcheck disable=SC2046
+echo "order entry built with pkg-config: $(seconds "$compiler" -std=c++20 -I "$examples" "$examples/order_entry/order_entry.cc" \
+  "$examples"/shared/*.cc -o "$work/order-entry-by-pkg-config" $(pkg-config --cflags --libs itemdb-order-entry)) s"
 
 seconds cmake -G Ninja -S "$examples" -B "$work/examples" -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$prefix" \
   >/dev/null
@@ -109,6 +118,8 @@ done
 endpoint=$(grep -o '127.0.0.1:[0-9]*' "$work/address" | head -1)
 expect_hello "$work/by-cmake/outside" "$endpoint"
 expect_hello "$work/by-cmake/outside" "http://$(grep -o '127.0.0.1:[0-9]*' "$work/address" | tail -1)" OverHttp
-"$work/examples/example_order_entry" "$endpoint" | grep -q "2025-11-15 ord_001 CLOSED"
+for program in examples/example_order_entry order-entry-by-pkg-config; do
+  "$work/$program" "$endpoint" | grep -q "2025-11-15 ord_001 CLOSED"
+done
 "$prefix/bin/itemctl" --endpoint "$endpoint" item get Greeting '{"id": "world"}' | grep -q hello
 echo "ran on the fake and on the installed itemd"

@@ -12,7 +12,7 @@
 // the number of the last change contained in the state that the operation read or left. Errors: errors.h.
 // Deadlines, cancellation, retries: options.h.
 //
-// Every data operation has three forms:
+// Every operation on data and on tables has three forms:
 //
 //   absl::StatusOr<WriteResult> done = client.PutItem(request);                     // Blocks.
 //   std::future<absl::StatusOr<WriteResult>> later = client.PutItemAsync(request);  // Does not block.
@@ -252,30 +252,86 @@ class ITEMDB_EXPORT Client {
   ItemRange QueryStream(QueryRequest request, StreamOptions stream = {}, CallOptions options = {}) const;
   ItemRange ScanStream(ScanRequest request, StreamOptions stream = {}, CallOptions options = {}) const;
 
-  // ---- tables ---- (blocking)
+  // ---- tables ----
 
-  // Creates a table with its indexes; the table is usable when the call returns. ALREADY_EXISTS: a table of
-  // that name exists.
+  // Creates a table with its indexes; the table is usable when the call ends. ALREADY_EXISTS: a table of that
+  // name exists.
   absl::StatusOr<TableResult> CreateTable(const TableDefinition& definition, CallOptions options = {}) const;
+  std::future<absl::StatusOr<TableResult>> CreateTableAsync(const TableDefinition& definition,
+                                                            CallOptions options = {}) const;
+  template <CallbackFor<TableResult> F>
+  void CreateTableAsync(const TableDefinition& definition, F&& callback, CallOptions options = {}) const {
+    Start(definition, std::forward<F>(callback), std::move(options));
+  }
   absl::StatusOr<TableResult> DescribeTable(const std::string& table_name, CallOptions options = {}) const;
+  std::future<absl::StatusOr<TableResult>> DescribeTableAsync(const std::string& table_name,
+                                                              CallOptions options = {}) const;
+  template <CallbackFor<TableResult> F>
+  void DescribeTableAsync(const std::string& table_name, F&& callback, CallOptions options = {}) const {
+    Start(DescribeTableCall{table_name}, std::forward<F>(callback), std::move(options));
+  }
   absl::StatusOr<ListTablesResult> ListTables(const ListTablesRequest& request = {},
                                               CallOptions options = {}) const;
+  std::future<absl::StatusOr<ListTablesResult>> ListTablesAsync(const ListTablesRequest& request = {},
+                                                                CallOptions options = {}) const;
+  template <CallbackFor<ListTablesResult> F>
+  void ListTablesAsync(const ListTablesRequest& request, F&& callback, CallOptions options = {}) const {
+    Start(request, std::forward<F>(callback), std::move(options));
+  }
   // Deletes a table, its items and its indexes; returns the description from before the deletion.
   // INVALID_ARGUMENT also: the table's deletion protection is on.
   absl::StatusOr<TableResult> DeleteTable(const std::string& table_name, CallOptions options = {}) const;
+  std::future<absl::StatusOr<TableResult>> DeleteTableAsync(const std::string& table_name,
+                                                            CallOptions options = {}) const;
+  template <CallbackFor<TableResult> F>
+  void DeleteTableAsync(const std::string& table_name, F&& callback, CallOptions options = {}) const {
+    Start(DeleteTableCall{table_name}, std::forward<F>(callback), std::move(options));
+  }
   // Changes one setting, or billing mode and throughput together, or creates or deletes one global index
   // (SEM-095 in docs/rules.md); returns the description after the change. RESOURCE_EXHAUSTED
   // (LIMIT_EXCEEDED): another index of the table is being created.
   absl::StatusOr<TableResult> UpdateTable(const UpdateTableRequest& request, CallOptions options = {}) const;
+  std::future<absl::StatusOr<TableResult>> UpdateTableAsync(const UpdateTableRequest& request,
+                                                            CallOptions options = {}) const;
+  template <CallbackFor<TableResult> F>
+  void UpdateTableAsync(const UpdateTableRequest& request, F&& callback, CallOptions options = {}) const {
+    Start(request, std::forward<F>(callback), std::move(options));
+  }
   // Tags are part of TableResult.
   absl::StatusOr<TagTableResult> TagTable(const TagTableRequest& request, CallOptions options = {}) const;
+  std::future<absl::StatusOr<TagTableResult>> TagTableAsync(const TagTableRequest& request,
+                                                            CallOptions options = {}) const;
+  template <CallbackFor<TagTableResult> F>
+  void TagTableAsync(const TagTableRequest& request, F&& callback, CallOptions options = {}) const {
+    Start(request, std::forward<F>(callback), std::move(options));
+  }
   absl::StatusOr<TagTableResult> UntagTable(const UntagTableRequest& request, CallOptions options = {}) const;
+  std::future<absl::StatusOr<TagTableResult>> UntagTableAsync(const UntagTableRequest& request,
+                                                              CallOptions options = {}) const;
+  template <CallbackFor<TagTableResult> F>
+  void UntagTableAsync(const UntagTableRequest& request, F&& callback, CallOptions options = {}) const {
+    Start(request, std::forward<F>(callback), std::move(options));
+  }
   // Turns time to live on or off. While it is on, the daemon deletes an item within seconds after the time in
   // the chosen attribute. INVALID_ARGUMENT also: already as requested, or on for another attribute.
   absl::StatusOr<UpdateTimeToLiveResult> UpdateTimeToLive(const UpdateTimeToLiveRequest& request,
                                                           CallOptions options = {}) const;
+  std::future<absl::StatusOr<UpdateTimeToLiveResult>> UpdateTimeToLiveAsync(
+      const UpdateTimeToLiveRequest& request, CallOptions options = {}) const;
+  template <CallbackFor<UpdateTimeToLiveResult> F>
+  void UpdateTimeToLiveAsync(const UpdateTimeToLiveRequest& request, F&& callback,
+                             CallOptions options = {}) const {
+    Start(request, std::forward<F>(callback), std::move(options));
+  }
   absl::StatusOr<TimeToLiveResult> DescribeTimeToLive(const std::string& table_name,
                                                       CallOptions options = {}) const;
+  std::future<absl::StatusOr<TimeToLiveResult>> DescribeTimeToLiveAsync(const std::string& table_name,
+                                                                        CallOptions options = {}) const;
+  template <CallbackFor<TimeToLiveResult> F>
+  void DescribeTimeToLiveAsync(const std::string& table_name, F&& callback, CallOptions options = {}) const {
+    Start(DescribeTimeToLiveCall{table_name}, std::forward<F>(callback), std::move(options));
+  }
+  // Blocking only.
   absl::StatusOr<TableLimits> DescribeLimits(CallOptions options = {}) const;
 
   // ---- backups of tables ---- (blocking)
@@ -436,6 +492,17 @@ class ITEMDB_EXPORT Client {
   friend class ClientAccess;
   explicit Client(std::shared_ptr<ClientCore> core);
 
+  // The requests of operations that take the name of a table only.
+  struct DescribeTableCall {
+    const std::string& table_name;
+  };
+  struct DeleteTableCall {
+    const std::string& table_name;
+  };
+  struct DescribeTimeToLiveCall {
+    const std::string& table_name;
+  };
+
   // Each operation with a callback.
   void Start(const PutItemRequest& request, Callback<WriteResult> callback, CallOptions options) const;
   void Start(const UpdateItemRequest& request, Callback<WriteResult> callback, CallOptions options) const;
@@ -458,7 +525,20 @@ class ITEMDB_EXPORT Client {
   void Start(const ExecuteTransactionRequest& request, Callback<ExecuteTransactionResult> callback,
              CallOptions options) const;
 
-  // The other two forms of every operation that has a Start.
+  void Start(const TableDefinition& request, Callback<TableResult> callback, CallOptions options) const;
+  void Start(const DescribeTableCall& request, Callback<TableResult> callback, CallOptions options) const;
+  void Start(const ListTablesRequest& request, Callback<ListTablesResult> callback,
+             CallOptions options) const;
+  void Start(const DeleteTableCall& request, Callback<TableResult> callback, CallOptions options) const;
+  void Start(const UpdateTableRequest& request, Callback<TableResult> callback, CallOptions options) const;
+  void Start(const TagTableRequest& request, Callback<TagTableResult> callback, CallOptions options) const;
+  void Start(const UntagTableRequest& request, Callback<TagTableResult> callback, CallOptions options) const;
+  void Start(const UpdateTimeToLiveRequest& request, Callback<UpdateTimeToLiveResult> callback,
+             CallOptions options) const;
+  void Start(const DescribeTimeToLiveCall& request, Callback<TimeToLiveResult> callback,
+             CallOptions options) const;
+
+  // The other two forms of every operation that has a Start (client/wait.h).
   template <typename Result, typename Request>
   std::future<absl::StatusOr<Result>> StartAsync(const Request& request, CallOptions options) const;
   template <typename Result, typename Request>

@@ -17,6 +17,7 @@
 #include <coroutine>
 #include <functional>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/functional/any_invocable.h"
@@ -60,7 +61,7 @@ class [[nodiscard]] AwaitedCall {
   std::optional<absl::StatusOr<Result>> result_;
 };
 
-// A Client whose data operations are awaited. Copies are cheap and share the connection.
+// A Client whose operations on data and on tables are awaited. Copies are cheap and share the connection.
 class CoClient {
  public:
   explicit CoClient(Client client, ResumeOn resume_on = nullptr)
@@ -69,34 +70,39 @@ class CoClient {
   const Client& client() const { return client_; }
 
 // Each as the operation of Client of this name. Request and options are copied at once.
-#define ITEMDB_AWAITED(Operation, Result)                                                               \
-  AwaitedCall<Result> Operation(const Operation##Request& request) const {                              \
-    return Operation(request, kNoOptions);                                                              \
-  }                                                                                                     \
-  AwaitedCall<Result> Operation(const Operation##Request& request, const CallOptions& options) const {  \
-    return {[client = client_, request, options](Callback<Result> callback) mutable {                   \
-              client.Operation##Async(request, std::move(callback), std::move(options));                \
-            },                                                                                          \
-            resume_on_};                                                                                \
-  }                                                                                                     \
-  AwaitedCall<Result> Operation(const Operation##Request&& request) const = delete;                     \
-  AwaitedCall<Result> Operation(const Operation##Request&& request, const CallOptions& options) const = \
-      delete;                                                                                           \
-  AwaitedCall<Result> Operation(const Operation##Request& request, const CallOptions&& options) const = \
-      delete;
-  ITEMDB_AWAITED(PutItem, WriteResult)
-  ITEMDB_AWAITED(UpdateItem, WriteResult)
-  ITEMDB_AWAITED(DeleteItem, WriteResult)
-  ITEMDB_AWAITED(BatchWriteItem, BatchWriteItemResult)
-  ITEMDB_AWAITED(TransactWriteItems, TransactWriteItemsResult)
-  ITEMDB_AWAITED(GetItem, GetItemResult)
-  ITEMDB_AWAITED(BatchGetItem, BatchGetItemResult)
-  ITEMDB_AWAITED(TransactGetItems, TransactGetItemsResult)
-  ITEMDB_AWAITED(Query, ItemPage)
-  ITEMDB_AWAITED(Scan, ItemPage)
-  ITEMDB_AWAITED(ExecuteStatement, ExecuteStatementResult)
-  ITEMDB_AWAITED(ExecuteTransaction, ExecuteTransactionResult)
-  ITEMDB_AWAITED(SearchVectors, SearchVectorsResult)
+#define ITEMDB_AWAITED(Operation, Request, Result)                                                       \
+  AwaitedCall<Result> Operation(const Request& request) const { return Operation(request, kNoOptions); } \
+  AwaitedCall<Result> Operation(const Request& request, const CallOptions& options) const {              \
+    return {[client = client_, request, options](Callback<Result> callback) mutable {                    \
+              client.Operation##Async(request, std::move(callback), std::move(options));                 \
+            },                                                                                           \
+            resume_on_};                                                                                 \
+  }                                                                                                      \
+  AwaitedCall<Result> Operation(const Request&& request) const = delete;                                 \
+  AwaitedCall<Result> Operation(const Request&& request, const CallOptions& options) const = delete;     \
+  AwaitedCall<Result> Operation(const Request& request, const CallOptions&& options) const = delete;
+  ITEMDB_AWAITED(PutItem, PutItemRequest, WriteResult)
+  ITEMDB_AWAITED(UpdateItem, UpdateItemRequest, WriteResult)
+  ITEMDB_AWAITED(DeleteItem, DeleteItemRequest, WriteResult)
+  ITEMDB_AWAITED(BatchWriteItem, BatchWriteItemRequest, BatchWriteItemResult)
+  ITEMDB_AWAITED(TransactWriteItems, TransactWriteItemsRequest, TransactWriteItemsResult)
+  ITEMDB_AWAITED(GetItem, GetItemRequest, GetItemResult)
+  ITEMDB_AWAITED(BatchGetItem, BatchGetItemRequest, BatchGetItemResult)
+  ITEMDB_AWAITED(TransactGetItems, TransactGetItemsRequest, TransactGetItemsResult)
+  ITEMDB_AWAITED(Query, QueryRequest, ItemPage)
+  ITEMDB_AWAITED(Scan, ScanRequest, ItemPage)
+  ITEMDB_AWAITED(ExecuteStatement, ExecuteStatementRequest, ExecuteStatementResult)
+  ITEMDB_AWAITED(ExecuteTransaction, ExecuteTransactionRequest, ExecuteTransactionResult)
+  ITEMDB_AWAITED(SearchVectors, SearchVectorsRequest, SearchVectorsResult)
+  ITEMDB_AWAITED(CreateTable, TableDefinition, TableResult)
+  ITEMDB_AWAITED(DescribeTable, std::string, TableResult)
+  ITEMDB_AWAITED(ListTables, ListTablesRequest, ListTablesResult)
+  ITEMDB_AWAITED(DeleteTable, std::string, TableResult)
+  ITEMDB_AWAITED(UpdateTable, UpdateTableRequest, TableResult)
+  ITEMDB_AWAITED(TagTable, TagTableRequest, TagTableResult)
+  ITEMDB_AWAITED(UntagTable, UntagTableRequest, TagTableResult)
+  ITEMDB_AWAITED(UpdateTimeToLive, UpdateTimeToLiveRequest, UpdateTimeToLiveResult)
+  ITEMDB_AWAITED(DescribeTimeToLive, std::string, TimeToLiveResult)
 #undef ITEMDB_AWAITED
 
  private:

@@ -50,6 +50,8 @@
 #include "absl/status/statusor.h"
 #include "itemdb/client.h"
 #include "itemdb/export.h"
+#include "itemdb/item_range.h"
+#include "itemdb/lazy_range.h"
 #include "itemdb/value.h"
 
 namespace itemdb {
@@ -349,18 +351,39 @@ absl::StatusOr<std::optional<T>> GetItemAs(const Client& client, const GetItemRe
   return std::optional<T>(*std::move(value));
 }
 
-// All remaining items of a range, such as Client::QueryAll's. Unbounded: for sequences known to be small.
+// The items of a range, such as Client::QueryAll's, as values of T. Lazy: an item is converted when the
+// program reaches it. An item that does not fit T ends the range; its status says so, as it says any error of
+// `range`.
+//
+//   LazyRange<Product> products = ItemsAs<Product>(client.ScanAll({.table_name = "Product"}));
+//   for (const Product& product : products) { ... }
+//   if (!products.status().ok()) { ... }
 template <MappedToItem T>
-absl::StatusOr<std::vector<T>> ToVectorOf(ItemRange range) {
-  std::vector<T> values;
-  while (true) {
+LazyRange<T> ItemsAs(ItemRange range) {
+  return LazyRange<T>([range = std::move(range)]() mutable -> absl::StatusOr<std::optional<T>> {
     absl::StatusOr<std::optional<Item>> item = range.Next();
     if (!item.ok()) return item.status();
-    if (!item->has_value()) return values;
+    if (!item->has_value()) return std::optional<T>();
     absl::StatusOr<T> value = FromItem<T>(**item);
     if (!value.ok()) return value.status();
-    values.push_back(*std::move(value));
-  }
+    return std::optional<T>(*std::move(value));
+  });
+}
+
+template <MappedToItem T>
+LazyRange<T> QueryAllAs(const Client& client, QueryRequest request, CallOptions options = {}) {
+  return ItemsAs<T>(client.QueryAll(std::move(request), std::move(options)));
+}
+
+template <MappedToItem T>
+LazyRange<T> ScanAllAs(const Client& client, ScanRequest request, CallOptions options = {}) {
+  return ItemsAs<T>(client.ScanAll(std::move(request), std::move(options)));
+}
+
+// All remaining items of a range. Unbounded: for sequences known to be small.
+template <MappedToItem T>
+absl::StatusOr<std::vector<T>> ToVectorOf(ItemRange range) {
+  return ItemsAs<T>(std::move(range)).ToVector();
 }
 
 }  // namespace itemdb

@@ -3,7 +3,9 @@
 
 #include <coroutine>
 #include <future>
+#include <map>
 #include <memory>
+#include <string>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -85,6 +87,49 @@ TEST_F(CoroutineTest, GoesOnWithTheResultOfEachCall) {
   int found = 0;
   EXPECT_TRUE(PutAndCount(CoClient(client_), 20, &found).ended.get().ok());
   EXPECT_EQ(found, 20);
+}
+
+Task LifeOfATable(CoClient client) {
+  const std::string name = "Nails";
+  const TableDefinition nails = {.table_name = name,
+                                 .attribute_definitions = {{"id", ScalarAttributeType::kString}},
+                                 .key_schema = {{"id", KeyType::kHash}}};
+  absl::StatusOr<TableResult> created = co_await client.CreateTable(nails);
+  if (!created.ok()) co_return created.status();
+  const TagTableRequest tags = {.table_name = name, .tags = {{"a", "1"}, {"b", "2"}}};
+  absl::StatusOr<TagTableResult> tagged = co_await client.TagTable(tags);
+  if (!tagged.ok()) co_return tagged.status();
+  const UntagTableRequest untag = {.table_name = name, .tag_keys = {"a"}};
+  absl::StatusOr<TagTableResult> untagged = co_await client.UntagTable(untag);
+  if (!untagged.ok()) co_return untagged.status();
+  const UpdateTimeToLiveRequest time_to_live = {
+      .table_name = name, .enabled = true, .attribute_name = "until"};
+  absl::StatusOr<UpdateTimeToLiveResult> updated = co_await client.UpdateTimeToLive(time_to_live);
+  if (!updated.ok()) co_return updated.status();
+  absl::StatusOr<TimeToLiveResult> shown = co_await client.DescribeTimeToLive(name);
+  EXPECT_TRUE(shown.ok() && shown->attribute_name == "until");
+  const UpdateTableRequest protect = {.table_name = name, .deletion_protection_enabled = true};
+  absl::StatusOr<TableResult> protect_done = co_await client.UpdateTable(protect);
+  if (!protect_done.ok()) co_return protect_done.status();
+  const ListTablesRequest all = {};
+  absl::StatusOr<ListTablesResult> tables = co_await client.ListTables(all);
+  EXPECT_TRUE(tables.ok() && tables->table_names.size() == 2);
+  absl::StatusOr<TableResult> described = co_await client.DescribeTable(name);
+  if (!described.ok()) co_return described.status();
+  EXPECT_EQ(described->table.definition.tags, (std::map<std::string, std::string>{{"b", "2"}}));
+  EXPECT_TRUE(described->table.definition.deletion_protection_enabled);
+  absl::StatusOr<TableResult> refused = co_await client.DeleteTable(name);
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kInvalidArgument) << refused.status();
+  const UpdateTableRequest release = {.table_name = name, .deletion_protection_enabled = false};
+  absl::StatusOr<TableResult> released = co_await client.UpdateTable(release);
+  if (!released.ok()) co_return released.status();
+  absl::StatusOr<TableResult> deleted = co_await client.DeleteTable(name);
+  co_return deleted.status();
+}
+
+TEST_F(CoroutineTest, HasTheOperationsOnTables) {
+  const absl::Status status = LifeOfATable(CoClient(client_)).ended.get();
+  EXPECT_TRUE(status.ok()) << status;
 }
 
 Task PutOnce(CoClient client) {

@@ -309,6 +309,24 @@ TEST_F(MoveStepsTest, TwoRunsAtATimeLoseNothing) {
   for (const auto& [end, count] : ends) std::printf("exit codes %s: %d\n", end.c_str(), count);
 }
 
+// A run that asks whether to switch, and is answered after the move was given up.
+TEST_F(MoveStepsTest, ARunThatAsksDoesNotSwitchWhatWasGivenUp) {
+  const auto asking = Start(0, "prompt", "asking.log");
+  ASSERT_TRUE(testing::Await([&] { return asking->Said("asks\n"); })) << asking->log();
+  ASSERT_EQ(Graduate({"--abort"}).exit_code, 0);
+  // Without a write meanwhile, which would show the run that it is shut out.
+  asking->process().Signal(SIGCONT);
+  EXPECT_EQ(asking->process().Wait(), 1) << asking->log();
+  EXPECT_THAT(asking->log(), HasSubstr("another run of this command"));
+  for (const char* table : {kMovedTable, kEvents})
+    EXPECT_FALSE(ClientOf(*source_).DescribeTable(table)->table.write_fence.has_value());
+  const size_t before = acknowledged_.size();
+  Write({source_.get()});
+  EXPECT_EQ(acknowledged_.size(), before + 2);
+  ASSERT_EQ(Graduate({"--yes", "--overwrite"}).exit_code, 0);
+  ExpectAcknowledged(*target_);
+}
+
 // Nobody but the mover writes to the target until writers are sent there.
 TEST_F(MoveStepsTest, TheTargetRefusesWritersUntilTheyAreSentThere) {
   // Without --yes it ends before the switch.

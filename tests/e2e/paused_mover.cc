@@ -1,10 +1,11 @@
-// A process that tests kill: `itemctl graduate --yes` or `--back`, which stops itself (SIGSTOP) after a given
-// one of its steps.
+// A process that tests kill: `itemctl graduate --yes`, `--back` or `--abort`, which stops itself (SIGSTOP)
+// after a given one of its steps.
 //
-// paused_mover SOURCE TARGET STATE copy|switch|back STEP
+// paused_mover SOURCE TARGET STATE copy|prompt|switch|back|abort STEP [calls]
 //
 // A step is a call that changes something: from the beginning on, for "switch" from the first fence of the
-// source on. For each it writes a line, "STEP SIDE OPERATION TABLE". 0: it stops after none.
+// source on. With "calls": any call. "prompt" also stops where itemctl asks before the switch. For each it
+// writes a line, "STEP SIDE OPERATION TABLE". 0: it stops after none.
 #include <signal.h>
 #include <unistd.h>
 
@@ -65,6 +66,10 @@ absl::Status Run(const std::string& source_endpoint, const std::string& target_e
   ITEMDB_RETURN_IF_ERROR(move.StartFollowing());
   ITEMDB_RETURN_IF_ERROR(move.Verify());
   ITEMDB_RETURN_IF_ERROR(move.CompareUntilFew());
+  if (what == "prompt") {
+    Say("asks");
+    raise(SIGSTOP);
+  }
   return move.Switch();
 }
 

@@ -73,9 +73,30 @@ apt-get install -q -y ./later.deb
 [[ $(itemctl -o jsonl count Birds) == *1* ]]
 
 : purging removes the configuration and never the data
+mkdir /root/by-hand
+cp /usr/bin/itemd /lib/systemd/system/itemd.service /root/by-hand
 apt-get purge -q -y itemdb itemdb-client
 [[ ! -e /etc/itemdb/itemd.toml && ! -e /usr/bin/itemctl ]]
 [[ -d /var/lib/itemdb/rocksdb ]]
+
+: over a daemon installed by hand: its data stay, and the installation says which program the service runs
+cp /root/by-hand/itemd /usr/local/bin/itemd
+sed 's|^ExecStart=.*|ExecStart=/usr/local/bin/itemd|' /root/by-hand/itemd.service >/etc/systemd/system/itemd.service
+apt-get install -q -y --no-install-recommends ./itemdb-client_*.deb
+systemctl daemon-reload
+systemctl start itemd
+[[ $(readlink "/proc/$(systemctl show -P MainPID itemd)/exe") == /usr/local/bin/itemd ]]
+itemctl item put Birds '{"id": "hen"}'
+apt-get install -q -y --no-install-recommends ./itemdb_*.deb 2>&1 | tee installed
+grep -q '^itemdb: /etc/systemd/system/itemd.service, which is not of this package' installed
+grep -q '^itemdb: /usr/local/bin/itemd. To run' installed
+grep -q '^itemdb: /usr/local/bin/itemd, which is not of this package, is what a shell finds as itemd' installed
+[[ $(itemctl -o jsonl count Birds) == *'"Count": 2,'* ]]
+eval "$(sed -n 's/^itemdb:   //p' installed)"
+rm /usr/local/bin/itemd
+[[ $(readlink "/proc/$(systemctl show -P MainPID itemd)/exe") == /usr/bin/itemd ]]
+[[ $(itemctl -o jsonl count Birds) == *'"Count": 2,'* ]]
+apt-get purge -q -y itemdb itemdb-client
 
 : data of an earlier program of the same format are served after the installation
 data() {
@@ -106,13 +127,13 @@ cat >"$root/etc/systemd/system/steps.service" <<'UNIT'
 Type=exec
 ExecStart=/bin/sh -c '/root/steps.sh >/root/steps.log 2>&1'
 ExecStopPost=/bin/systemctl poweroff --no-block
-RuntimeMaxSec=240
+RuntimeMaxSec=360
 UNIT
 mkdir -p "$root/etc/systemd/system/multi-user.target.wants"
 ln -s ../steps.service "$root/etc/systemd/system/multi-user.target.wants/steps.service"
 rm -f "$root/etc/resolv.conf" && cp -L /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null || true
 
-timeout 300 systemd-nspawn --quiet --directory="$root" --register=no --keep-unit --boot \
+timeout 420 systemd-nspawn --quiet --directory="$root" --register=no --keep-unit --boot \
   systemd.unit=multi-user.target >"$work/console.log" 2>&1 || true
 if [[ ! -e $root/root/passed ]]; then
   tail -n 60 "$root/root/steps.log" >&2 || tail -n 60 "$work/console.log" >&2

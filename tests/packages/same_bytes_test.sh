@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
-# Makes the tarball, the SBOM and the package for npm again of the same build: they must have the same bytes.
+# Makes the Debian packages, the tarball, the SBOM and the package for npm again of the same build: they must have the same
+# bytes.
 #
-#   same_bytes_test.sh BUILD VERSION SECONDS FOLDER    as for packaging/bundle.py; FOLDER has what was made before
+#   same_bytes_test.sh BUILD VERSION SECONDS RELEASE FOLDER    as for packaging/debs.sh; FOLDER has what was made before
 set -euo pipefail
-build=$1 version=$2 seconds=$3 before=$4
+build=$1 version=$2 seconds=$3 release=$4 before=$5
 packaging=$(dirname "$(realpath "$0")")/../../packaging
 again=$(mktemp -d)
 trap 'rm -rf "$again"' EXIT
+"$packaging/debs.sh" "$build" "$version" "$seconds" "$release" "$again"
 "$packaging/bundle.py" "$build" "$version" "$seconds" "$again" >/dev/null
 "$packaging/npm/make_package.py" "$again"/itemdb-*-linux-*.tar.gz "$again" >/dev/null
-for file in "$again"/*; do
+for file in "$again"/*.deb "$again"/*.tar.gz "$again"/*.tgz "$again"/*.spdx.json; do
   cmp "$file" "$before/${file##*/}" || { echo "${file##*/} has other bytes when it is made again of the same build" >&2; exit 1; }
 done
-echo "made again, the tarball, the SBOM and the package for npm have the same bytes"
+echo "made again, the Debian packages, the tarball, the SBOM and the package for npm have the same bytes"

@@ -81,7 +81,7 @@ apt-get purge -q -y itemdb itemdb-client
 
 : over a daemon installed by hand: its data stay, and the installation says which program the service runs
 cp /root/by-hand/itemd /usr/local/bin/itemd
-sed 's|^ExecStart=.*|ExecStart=/usr/local/bin/itemd|' /root/by-hand/itemd.service >/etc/systemd/system/itemd.service
+sed 's|^ExecStart=.*|ExecStart=/usr/local/bin/itemd --data-dir /var/lib/itemdb --listen unix:/run/itemdb/itemd.sock|' /root/by-hand/itemd.service >/etc/systemd/system/itemd.service
 apt-get install -q -y --no-install-recommends ./itemdb-client_*.deb
 systemctl daemon-reload
 systemctl start itemd
@@ -89,10 +89,10 @@ systemctl start itemd
 itemctl item put Birds '{"id": "hen"}'
 apt-get install -q -y --no-install-recommends ./itemdb_*.deb 2>&1 | tee installed
 grep -q '^itemdb: /etc/systemd/system/itemd.service, which is not of this package' installed
-grep -q '^itemdb: /usr/local/bin/itemd. To run' installed
+grep -q '^itemdb: /usr/local/bin/itemd --data-dir .* To run' installed
 grep -q '^itemdb: /usr/local/bin/itemd, which is not of this package, is what a shell finds as itemd' installed
 [[ $(itemctl -o jsonl count Birds) == *'"Count": 2,'* ]]
-eval "$(sed -n 's/^itemdb:   //p' installed)"
+eval "$(tr -d '\r' <installed | sed -n 's/^itemdb:   //p')"
 rm /usr/local/bin/itemd
 [[ $(readlink "/proc/$(systemctl show -P MainPID itemd)/exe") == /usr/bin/itemd ]]
 [[ $(itemctl -o jsonl count Birds) == *'"Count": 2,'* ]]

@@ -33,6 +33,7 @@ cat >"$root/root/steps.sh" <<'STEPS'
 set -euxo pipefail
 export DEBIAN_FRONTEND=noninteractive
 cd /root
+SECONDS=0
 apt-get update -q
 apt-get install -q -y --no-install-recommends ./itemdb_*.deb ./itemdb-client_*.deb
 
@@ -45,6 +46,8 @@ itemctl -o table table create -f - <<'JSON'
  "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}]}
 JSON
 itemctl item put Birds '{"id": "owl", "legs": 2}'
+[[ $(itemctl -o jsonl item get Birds '{"id": "owl"}') == *'"legs"'* ]]
+echo "$SECONDS" >seconds
 
 : the console is in the package, with the licences of what it contains
 itemd --data-dir /tmp/console --listen unix:/tmp/console.sock --metrics-listen 127.0.0.1:7499 &
@@ -140,4 +143,5 @@ if [[ ! -e $root/root/passed ]]; then
   echo "the packages do not pass: the last step above failed" >&2
   exit 1
 fi
+echo "the first answer came $(cat "$root/root/seconds") s after the installation began"
 echo "installed, asked, upgraded, removed and purged in a fresh Debian ($suite) under systemd"

@@ -53,7 +53,9 @@ Move::Move(Client source, Client target, MoveOptions options)
       steadfast_source_(source, "the source", Patience(options_.patience, CancelToken()), options_.say),
       steadfast_target_(target, "the target", Patience(options_.patience, CancelToken()), options_.say),
       journal_(options_.state_path, target_, hurried_target_),
-      pace_(options_.workers, options_.max_items_per_second) {}
+      pace_(options_.workers, options_.max_items_per_second),
+      source_fences_(journal_, run_),
+      target_fences_(journal_, run_) {}
 
 absl::StatusOr<MovePlan> Move::Plan() const {
   return PlanMove(source_, target_,
@@ -101,12 +103,12 @@ absl::Status Move::Open() {
   ITEMDB_RETURN_IF_ERROR(CheckTables(*state));
   // When all else is done, only the file may be left.
   if (journal_.item_exists()) ITEMDB_RETURN_IF_ERROR(journal_.TakeOver(run_));
-  ITEMDB_ASSIGN_OR_RETURN(target_fences_, ReadFences(target_));
+  ITEMDB_RETURN_IF_ERROR(target_fences_.Read(target_));
   // Before the source's fences are read: writers are sent to the target before its fences are lifted, so if
   // the source does not send them there now, the target takes no writes from here on but this run's.
-  const bool has_foreign_fence = ForeignEndpoint().has_value();
+  const bool has_foreign_fence = target_fences_.OtherThanWaitingFor(target_.endpoint()).has_value();
   if (state->step < MoveStep::kSwitched && !has_foreign_fence) ITEMDB_RETURN_IF_ERROR(FenceTarget());
-  ITEMDB_ASSIGN_OR_RETURN(source_fences_, ReadFences(source_));
+  ITEMDB_RETURN_IF_ERROR(source_fences_.Read(source_));
   const MoveStep step = StepByFences(*state);
   Say("going on with the move that was begun before; its step is " + std::string(StepName(step)));
   if (step < MoveStep::kSwitched && has_foreign_fence) return FenceTarget();
@@ -155,7 +157,7 @@ absl::StatusOr<std::vector<std::string>> Move::UnfencedTables() const {
 MoveStep Move::StepByFences(const MoveState& state) const {
   if (state.step >= MoveStep::kSwitched || !source_.is_itemd()) return state.step;
   MoveStep step = std::min(state.step, MoveStep::kFollowing);
-  for (const auto& [table, fence] : source_fences_) {
+  for (const auto& [table, fence] : source_fences_.by_table()) {
     if (fence.endpoint != target_.endpoint()) continue;
     step = std::max(step, fence.moved ? MoveStep::kSwitched : MoveStep::kFenced);
   }
@@ -164,76 +166,24 @@ MoveStep Move::StepByFences(const MoveState& state) const {
 
 // ---- fences
 
-absl::StatusOr<Move::Fences> Move::ReadFences(const Side& side) const {
-  Fences fences;
-  if (!side.is_itemd()) return fences;
-  for (const MovedTable& moved : journal_.state().tables) {
-    ITEMDB_ASSIGN_OR_RETURN(const auto table, side.FindTable(moved.name));
-    if (!table.has_value()) {
-      // Only the records of the move are left to be deleted.
-      if (step() == MoveStep::kBack) continue;
-      return absl::NotFoundError("table " + moved.name + " was deleted in " + side.name());
-    }
-    fences[moved.name] = table->write_fence.value_or(WriteFence());
-  }
-  return fences;
-}
-
-absl::StatusOr<uint64_t> Move::SetFences(const Side& side, const WriteFence& fence, Fences& known) {
-  uint64_t sequence = 0;
-  for (auto& [table, present] : known) {
-    ITEMDB_ASSIGN_OR_RETURN(const TableResult result, SetFence(side, table, fence, present));
-    present = fence;
-    sequence = std::max(sequence, result.change_sequence);
-  }
-  return sequence;
-}
-
-absl::StatusOr<TableResult> Move::SetFence(const Side& side, const std::string& table,
-                                           const WriteFence& fence, WriteFence present) {
-  for (bool again = true;; again = false) {
-    const UpdateTableRequest update{
-        .table_name = table, .write_fence = fence, .expected_write_fence = present};
-    absl::StatusOr<TableResult> result =
-        side.Try([&] { return side.client().UpdateTable(update, side.call()); });
-    if (ReasonOf(result.status()) != kReasonConditionalCheckFailed) return result;
-    ITEMDB_ASSIGN_OR_RETURN(const auto found, side.FindTable(table));
-    // This run set it by a call whose answer was lost.
-    const bool is_own =
-        found.has_value() && found->write_fence.has_value() && found->write_fence->pass_sha256 == run_;
-    if (!is_own || !again) break;
-    present = *found->write_fence;
-  }
-  ITEMDB_RETURN_IF_ERROR(journal_.CheckIsTheRun());
-  return absl::AbortedError("somebody changed the fence of table " + table + " in " + side.name() +
-                            " meanwhile: run the same command again");
-}
-
 // A write that was refused may be one of a run that another one has shut out: then that is the error.
 absl::Status Move::CheckedForOtherRuns(const absl::Status& written) {
   if (absl::IsFailedPrecondition(written)) ITEMDB_RETURN_IF_ERROR(journal_.CheckIsTheRun());
   return written;
 }
 
-// The endpoint of a fence of the target that is not of a move to it.
-std::optional<std::string> Move::ForeignEndpoint() const {
-  for (const auto& [table, fence] : target_fences_) {
-    if (!fence.endpoint.empty() && (fence.moved || fence.endpoint != target_.endpoint()))
-      return fence.endpoint;
-  }
-  return std::nullopt;
-}
-
 absl::Status Move::FenceTarget() {
-  if (const auto endpoint = ForeignEndpoint(); endpoint.has_value())
+  if (const auto endpoint = target_fences_.OtherThanWaitingFor(target_.endpoint()); endpoint.has_value())
     return absl::FailedPreconditionError("a table of the target moves, or has moved, to " + *endpoint +
                                          ": end that move first");
   ITEMDB_RETURN_IF_ERROR(
-      SetTargetFences({.endpoint = target_.endpoint(), .moved = false, .pass_sha256 = run_}));
+      target_fences_
+          .Set(steadfast_target_, {.endpoint = target_.endpoint(), .moved = false, .pass_sha256 = run_})
+          .status());
   // Another run may have ended the move since the fences were read, and have left none: then writers are
   // there.
   const absl::Status is_the_run = journal_.CheckIsTheRun();
-  if (absl::IsAborted(is_the_run)) ITEMDB_RETURN_IF_ERROR(SetTargetFences({}));
+  if (absl::IsAborted(is_the_run)) ITEMDB_RETURN_IF_ERROR(target_fences_.Set(steadfast_target_, {}).status());
   return is_the_run;
 }
 
@@ -259,8 +209,8 @@ absl::Status Move::BeginMove(const std::string& source_id) {
   // Before the first page: every change after it is applied after the copy.
   ITEMDB_ASSIGN_OR_RETURN(state.sequence, SourceSequence());
   ITEMDB_RETURN_IF_ERROR(journal_.Begin(std::move(state)));
-  ITEMDB_ASSIGN_OR_RETURN(target_fences_, ReadFences(target_));
-  ITEMDB_ASSIGN_OR_RETURN(source_fences_, ReadFences(source_));
+  ITEMDB_RETURN_IF_ERROR(target_fences_.Read(target_));
+  ITEMDB_RETURN_IF_ERROR(source_fences_.Read(source_));
   ITEMDB_RETURN_IF_ERROR(FenceTarget());
   return ReadDefinitions();
 }
@@ -416,7 +366,7 @@ absl::Status Move::CompareChanged(bool may_change) {
 absl::Status Move::Verify() {
   if (step() >= MoveStep::kSwitched) return absl::OkStatus();
   if (step() == MoveStep::kFenced) {
-    ITEMDB_RETURN_IF_ERROR(SetSourceFences(source_, {}).status());
+    ITEMDB_RETURN_IF_ERROR(source_fences_.Set(source_, {}).status());
     ITEMDB_RETURN_IF_ERROR(
         journal_.Change(/*now=*/true, [](MoveState& state) { state.step = MoveStep::kFollowing; }));
   }
@@ -464,7 +414,7 @@ absl::StatusOr<bool> Move::CompareUntilEqual(int passes) {
   ITEMDB_RETURN_IF_ERROR(FenceTarget());
   const absl::StatusOr<bool> is_equal = CompareAndWriteUntilEqual(passes);
   // Writers may use what is there, whatever became of it.
-  ITEMDB_RETURN_IF_ERROR(SetTargetFences({}));
+  ITEMDB_RETURN_IF_ERROR(target_fences_.Set(steadfast_target_, {}).status());
   if (!is_equal.ok() || !*is_equal) return is_equal;
   ITEMDB_RETURN_IF_ERROR(
       journal_.Change(/*now=*/true, [](MoveState& state) { state.step = MoveStep::kDone; }));
@@ -505,7 +455,7 @@ absl::Status Move::Switch() {
   if (step() >= MoveStep::kGoingBack)
     return absl::FailedPreconditionError("the tables are being brought back: go on with --back");
   // A run that woke up after the end may have left fences when it was killed.
-  if (step() == MoveStep::kDone) return LiftFencesOfTarget();
+  if (step() == MoveStep::kDone) return target_fences_.LiftWaitingFor(steadfast_target_, target_.endpoint());
   if (step() == MoveStep::kSwitched) return SendWritersToTarget();
   ITEMDB_RETURN_IF_ERROR(ReadDefinitions());
   for (const TableDefinition& definition : definitions_) {
@@ -525,7 +475,7 @@ absl::Status Move::Switch() {
   if (status.ok()) return SendWritersToTarget();
   // Writers wait: they go on at the source, whatever the reason is.
   Say("the switch is given up; writers go on at the source");
-  const absl::Status lifted = LiftOwnFences();
+  const absl::Status lifted = source_fences_.LiftAll(steadfast_source_);
   // Another run decides where writers go.
   if (absl::IsAborted(lifted)) return lifted;
   if (!lifted.ok())
@@ -535,22 +485,11 @@ absl::Status Move::Switch() {
   return status;
 }
 
-absl::Status Move::LiftOwnFences() {
-  absl::Status lifted;
-  for (auto& [table, present] : source_fences_) {
-    // Also where an answer was lost.
-    const absl::Status one = SetFence(steadfast_source_, table, {}, present).status();
-    if (one.ok()) present = {};
-    lifted.Update(one);
-  }
-  return lifted;
-}
-
 absl::Status Move::DrainFenced() {
   ITEMDB_ASSIGN_OR_RETURN(
       const uint64_t last,
-      SetSourceFences(hurried_source_,
-                      {.endpoint = target_.endpoint(), .moved = false, .pass_sha256 = run_}));
+      source_fences_.Set(hurried_source_,
+                         {.endpoint = target_.endpoint(), .moved = false, .pass_sha256 = run_}));
   // Who takes the move over from here on, or gives it up, must change these fences first.
   ITEMDB_RETURN_IF_ERROR(journal_.CheckIsTheRun());
   ITEMDB_RETURN_IF_ERROR(follower_->Await(last, absl::Now() + options_.switch_patience));
@@ -571,19 +510,17 @@ absl::Status Move::DrainFenced() {
 absl::Status Move::SendWritersToTarget() {
   // From the first table on there is no way back: what fails here is done by the next run.
   const absl::StatusOr<uint64_t> sent =
-      SetSourceFences(steadfast_source_, {.endpoint = target_.endpoint(), .moved = true});
-  const bool none_is_sent = std::none_of(source_fences_.begin(), source_fences_.end(),
-                                         [](const auto& known) { return known.second.moved; });
-  if (absl::IsAborted(sent.status()) && none_is_sent) {
+      source_fences_.Set(steadfast_source_, {.endpoint = target_.endpoint(), .moved = true});
+  if (absl::IsAborted(sent.status()) && !source_fences_.SendsWritersAway()) {
     // Another run has lifted a fence, so writers are at the source.
-    LiftOwnFences().IgnoreError();
+    source_fences_.LiftAll(steadfast_source_).IgnoreError();
     return sent.status();
   }
   if (!sent.ok())
     return WithWords("writers wait, and may have been sent to the target: run the command again, after",
                      sent.status());
   // After it: a target that takes writes is one that they were sent to.
-  ITEMDB_RETURN_IF_ERROR(LiftFencesOfTarget());
+  ITEMDB_RETURN_IF_ERROR(target_fences_.LiftWaitingFor(steadfast_target_, target_.endpoint()));
   if (follower_ != nullptr) follower_->Stop();
   if (paused_since_ != absl::InfinitePast()) {
     report_.pause = absl::Now() - paused_since_;

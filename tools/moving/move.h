@@ -27,7 +27,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -38,6 +37,7 @@
 #include "absl/status/statusor.h"
 #include "tools/cli/progress.h"
 #include "tools/moving/comparison.h"
+#include "tools/moving/fences.h"
 #include "tools/moving/follower.h"
 #include "tools/moving/move_journal.h"
 #include "tools/moving/move_plan.h"
@@ -126,9 +126,6 @@ class Move {
   // Comparisons, each of what the one before has written again.
   static constexpr int kMostRounds = 10;
 
-  // By table name.
-  using Fences = std::map<std::string, WriteFence>;
-
   absl::StatusOr<std::string> IdOf(const Side& side) const;
   absl::Status BeginMove(const std::string& source_id);
   absl::Status CheckTables(const MoveState& state);
@@ -143,28 +140,14 @@ class Move {
   absl::Status FinishGoingBack();
   // The step, corrected by the fences of the source.
   MoveStep StepByFences(const MoveState& state) const;
-  // The fences of the moved tables; empty where there is none. Nothing if the side is not itemd's.
-  absl::StatusOr<Fences> ReadFences(const Side& side) const;
-  // Each sets or lifts the fence of all moved tables that had the fences of `known`, and notes it there;
-  // returns the last change. ABORTED: somebody changed one.
-  absl::StatusOr<uint64_t> SetFences(const Side& side, const WriteFence& fence, Fences& known);
-  absl::StatusOr<TableResult> SetFence(const Side& side, const std::string& table, const WriteFence& fence,
-                                       WriteFence present);
-  absl::StatusOr<uint64_t> SetSourceFences(const Side& side, const WriteFence& fence) {
-    return SetFences(side, fence, source_fences_);
-  }
-  absl::Status SetTargetFences(const WriteFence& fence) {
-    return SetFences(steadfast_target_, fence, target_fences_).status();
-  }
   // Only this run writes to the target from now on.
   absl::Status FenceTarget();
   absl::StatusOr<bool> CompareAndWriteUntilEqual(int passes);
-  std::optional<std::string> ForeignEndpoint() const;
   absl::Status CheckedForOtherRuns(const absl::Status& written);
-  // Lifts those of moves to the target.
-  absl::Status LiftFencesOfTarget();
-  // Lifts those that this run has set in the source; the switch is given up.
-  absl::Status LiftOwnFences();
+  // What this run answers with, that was to go on in the source but whose writers are in the target.
+  absl::Status SentAlready(const std::string& writers) const;
+  // The tables that were asked for, or all of the source.
+  absl::StatusOr<std::set<std::string>> NamesAskedFor() const;
   absl::Status AbortWithoutTarget();
   absl::Status LiftFencesOfSource(const std::set<std::string>& names);
   absl::Status DrainFenced();
@@ -193,7 +176,6 @@ class Move {
   MoveJournal journal_;
   Pace pace_;
   std::unique_ptr<Follower> follower_;
-  // As they were read, or set by this run.
   Fences source_fences_;
   Fences target_fences_;
   // As of the source, in the order of the journal's tables.

@@ -1,5 +1,7 @@
 // The ways back of a move: giving it up before the switch, and bringing the tables back after it.
+#include <map>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -11,6 +13,20 @@
 
 namespace itemdb::tools {
 
+absl::Status Move::SentAlready(const std::string& writers) const {
+  return absl::FailedPreconditionError(writers +
+                                       " were sent to the target already, so the source may lack what they "
+                                       "wrote there: bring it back with --back");
+}
+
+absl::StatusOr<std::set<std::string>> Move::NamesAskedFor() const {
+  std::set<std::string> names(options_.table_names.begin(), options_.table_names.end());
+  if (!names.empty()) return names;
+  ITEMDB_ASSIGN_OR_RETURN(const std::vector<std::string> all, source_.TableNames());
+  names.insert(all.begin(), all.end());
+  return names;
+}
+
 absl::Status Move::Abort() {
   ITEMDB_ASSIGN_OR_RETURN(const std::string source_id, IdOf(source_));
   // Once, not with patience: the source's writers may wait.
@@ -21,67 +37,54 @@ absl::Status Move::Abort() {
   if (absl::IsFailedPrecondition(state.status())) return AbortWithoutTarget();
   ITEMDB_RETURN_IF_ERROR(state.status());
   if (!state->has_value()) {
-    std::set<std::string> names(options_.table_names.begin(), options_.table_names.end());
-    if (names.empty()) {
-      ITEMDB_ASSIGN_OR_RETURN(const std::vector<std::string> all, source_.TableNames());
-      names.insert(all.begin(), all.end());
-    }
+    ITEMDB_ASSIGN_OR_RETURN(const std::set<std::string> names, NamesAskedFor());
     // What a run left that was killed before it was in the journal, or after.
     ITEMDB_RETURN_IF_ERROR(LiftFencesOfSource(names));
     for (const std::string& name : names) {
       ITEMDB_ASSIGN_OR_RETURN(const auto table, target_.FindTable(name));
-      if (table.has_value()) target_fences_[name] = table->write_fence.value_or(WriteFence());
+      if (table.has_value()) target_fences_.Add(name, table->write_fence.value_or(WriteFence()));
     }
-    return LiftFencesOfTarget();
+    return target_fences_.LiftWaitingFor(steadfast_target_, target_.endpoint());
   }
   ITEMDB_RETURN_IF_ERROR(CheckTargetName(**state));
   if ((*state)->step >= MoveStep::kSwitched)
-    return absl::FailedPreconditionError(
-        options_.adopts ? "the tables were taken over already: there is nothing to give up"
-                        : "writers were sent to the target already, so the source may lack what they wrote "
-                          "there: bring it back with --back");
+    return options_.adopts ? absl::FailedPreconditionError(
+                                 "the tables were taken over already: there is nothing to give up")
+                           : SentAlready("writers");
   // From here on no other run switches: it would find out before it sends writers to the target.
   if (journal_.item_exists()) ITEMDB_RETURN_IF_ERROR(journal_.TakeOver(run_));
   std::set<std::string> names;
   for (const MovedTable& table : (*state)->tables) names.insert(table.name);
   ITEMDB_RETURN_IF_ERROR(LiftFencesOfSource(names));
-  ITEMDB_ASSIGN_OR_RETURN(target_fences_, ReadFences(target_));
-  ITEMDB_RETURN_IF_ERROR(LiftFencesOfTarget());
+  ITEMDB_RETURN_IF_ERROR(target_fences_.Read(target_));
+  ITEMDB_RETURN_IF_ERROR(target_fences_.LiftWaitingFor(steadfast_target_, target_.endpoint()));
   return journal_.Forget();
 }
 
 // By the file alone. A target that is away keeps its fences: another move to it takes them over.
 absl::Status Move::AbortWithoutTarget() {
   ITEMDB_ASSIGN_OR_RETURN(const std::optional<MoveState> state, journal_.LoadFile());
+  if (!state.has_value()) {
+    ITEMDB_ASSIGN_OR_RETURN(const std::set<std::string> names, NamesAskedFor());
+    return LiftFencesOfSource(names);
+  }
+  ITEMDB_RETURN_IF_ERROR(CheckTargetName(*state));
+  if (state->step >= MoveStep::kSwitched) return SentAlready("writers");
   std::set<std::string> names(options_.table_names.begin(), options_.table_names.end());
-  if (state.has_value()) {
-    ITEMDB_RETURN_IF_ERROR(CheckTargetName(*state));
-    if (state->step >= MoveStep::kSwitched)
-      return absl::FailedPreconditionError(
-          "writers were sent to the target already, so the source may lack what they wrote there: bring it "
-          "back with --back");
-    for (const MovedTable& table : state->tables) names.insert(table.name);
-  }
-  if (names.empty()) {
-    ITEMDB_ASSIGN_OR_RETURN(const std::vector<std::string> all, source_.TableNames());
-    names.insert(all.begin(), all.end());
-  }
+  for (const MovedTable& table : state->tables) names.insert(table.name);
   ITEMDB_RETURN_IF_ERROR(LiftFencesOfSource(names));
-  return state.has_value() ? journal_.ForgetFile(state->move_id) : absl::OkStatus();
+  return journal_.ForgetFile(state->move_id);
 }
 
 // Of those tables, the fences of a move to the target. FAILED_PRECONDITION: writers of one were sent there.
 absl::Status Move::LiftFencesOfSource(const std::set<std::string>& names) {
-  Fences fences;
+  std::map<std::string, WriteFence> fences;
   for (const std::string& name : names) {
     ITEMDB_ASSIGN_OR_RETURN(const auto table, source_.FindTable(name));
     if (!table.has_value() || !table->write_fence.has_value() ||
         table->write_fence->endpoint != target_.endpoint())
       continue;
-    if (table->write_fence->moved)
-      return absl::FailedPreconditionError("writers of table " + name +
-                                           " were sent to the target already, so the source may lack what "
-                                           "they wrote there: bring it back with --back");
+    if (table->write_fence->moved) return SentAlready("writers of table " + name);
     fences[name] = *table->write_fence;
   }
   for (const auto& [name, fence] : fences) {
@@ -94,15 +97,6 @@ absl::Status Move::LiftFencesOfSource(const std::set<std::string>& names) {
                                 " meanwhile: run the same command again");
     ITEMDB_RETURN_IF_ERROR(lifted);
     Say("writes of table " + name + " are allowed again");
-  }
-  return absl::OkStatus();
-}
-
-absl::Status Move::LiftFencesOfTarget() {
-  for (auto& [table, fence] : target_fences_) {
-    if (fence.moved || fence.endpoint != target_.endpoint()) continue;
-    ITEMDB_RETURN_IF_ERROR(SetFence(steadfast_target_, table, {}, fence).status());
-    fence = {};
   }
   return absl::OkStatus();
 }
@@ -125,8 +119,8 @@ absl::Status Move::GoBack() {
       journal_.Change(/*now=*/true, [](MoveState& state) { state.step = MoveStep::kGoingBack; }));
   // Writers of both sides wait; only this run writes to the source.
   const WriteFence waiting{.endpoint = journal_.state().source_endpoint, .moved = false, .pass_sha256 = run_};
-  ITEMDB_RETURN_IF_ERROR(SetTargetFences(waiting));
-  ITEMDB_RETURN_IF_ERROR(SetSourceFences(source_, waiting).status());
+  ITEMDB_RETURN_IF_ERROR(target_fences_.Set(steadfast_target_, waiting).status());
+  ITEMDB_RETURN_IF_ERROR(source_fences_.Set(source_, waiting).status());
   ITEMDB_RETURN_IF_ERROR(journal_.CheckIsTheRun());
   const Side source_with_pass(source_.client(), source_.name(), source_.patience(), options_.say, pass_);
   Comparison comparison;
@@ -155,7 +149,7 @@ absl::Status Move::GoBack() {
 // Nobody may have written to the source since the switch: it would be replaced.
 absl::Status Move::CheckSourceIsFenced() const {
   const MoveState state = journal_.state();
-  for (const auto& [table, fence] : source_fences_) {
+  for (const auto& [table, fence] : source_fences_.by_table()) {
     if (fence.endpoint.empty()) {
       if (options_.overwrite) continue;
       return absl::FailedPreconditionError(
@@ -172,7 +166,7 @@ absl::Status Move::CheckSourceIsFenced() const {
 }
 
 absl::Status Move::CheckTargetHasNotMovedOn() const {
-  for (const auto& [table, fence] : target_fences_) {
+  for (const auto& [table, fence] : target_fences_.by_table()) {
     if (fence.endpoint.empty() || (!fence.moved && fence.endpoint == journal_.state().source_endpoint))
       continue;
     // The last step of the switch was not reached.
@@ -185,7 +179,7 @@ absl::Status Move::CheckTargetHasNotMovedOn() const {
 
 bool Move::WritersAreSentBack() const {
   if (step() == MoveStep::kBack) return true;
-  for (const auto& [table, fence] : target_fences_) {
+  for (const auto& [table, fence] : target_fences_.by_table()) {
     if (fence.moved && fence.endpoint == journal_.state().source_endpoint) return true;
   }
   return false;
@@ -196,8 +190,10 @@ absl::Status Move::FinishGoingBack() {
   if (step() != MoveStep::kBack)
     ITEMDB_RETURN_IF_ERROR(
         journal_.Change(/*now=*/true, [](MoveState& state) { state.step = MoveStep::kBack; }));
-  ITEMDB_RETURN_IF_ERROR(SetTargetFences({.endpoint = journal_.state().source_endpoint, .moved = true}));
-  ITEMDB_RETURN_IF_ERROR(SetSourceFences(source_, {}).status());
+  ITEMDB_RETURN_IF_ERROR(
+      target_fences_.Set(steadfast_target_, {.endpoint = journal_.state().source_endpoint, .moved = true})
+          .status());
+  ITEMDB_RETURN_IF_ERROR(source_fences_.Set(source_, {}).status());
   return journal_.Forget();
 }
 

@@ -30,7 +30,7 @@ inline const Value& NullValue() {
 
 // A place in an item that may be written: what `item["a"]` is when `item` is not const. Valid while the item
 // exists and is not moved. Whether there is a value is looked up each time.
-class ValueRef {
+class ITEMDB_NO_DANGLING ValueRef {
  public:
   // The value; NULL if there is none. Valid until the item is changed or destroyed.
   const Value& get() const {

@@ -42,7 +42,7 @@ storage::DatabaseOptions OptionsFor(const std::string& directory, bool durable) 
   options.durable = durable;
   options.log =
       std::make_shared<spdlog::logger>("itembench", std::make_shared<spdlog::sinks::stderr_sink_mt>());
-  options.log->set_level(spdlog::level::warn);
+  options.log.logger()->set_level(spdlog::level::warn);
   return options;
 }
 

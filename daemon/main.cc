@@ -25,6 +25,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "common/log/log.h"
 #include "daemon/access/audit_log.h"
 #include "daemon/access/s3_credentials_file.h"
 #include "daemon/config/dev_command.h"
@@ -50,7 +51,7 @@
 namespace itemdb::daemon {
 namespace {
 
-using Log = std::shared_ptr<spdlog::logger>;
+using common::Log;
 
 // How long a stop may write memtables to table files. At the default --memory that takes about a second.
 constexpr std::chrono::seconds kMaxFlushTime{10};
@@ -91,10 +92,10 @@ class OpeningReports {
 void RouteLibraryLogs() {
   gpr_set_log_verbosity(GPR_LOG_SEVERITY_ERROR);
   gpr_set_log_function(
-      [](gpr_log_func_args* args) { spdlog::default_logger_raw()->debug("grpc: {}", args->message); });
+      [](gpr_log_func_args* args) { Log(spdlog::default_logger()).debug("grpc text={}", args->message); });
   google::protobuf::SetLogHandler(
       [](google::protobuf::LogLevel, const char*, int, const std::string& message) {
-        spdlog::default_logger_raw()->debug("protobuf: {}", message);
+        Log(spdlog::default_logger()).debug("protobuf text={}", message);
       });
 }
 
@@ -265,7 +266,7 @@ absl::Status PrepareStandby(const storage::DatabaseOptions& options, StopSignals
     if (end.wait_for(kMaxCopyingStop) == std::future_status::ready) return;
     // A primary or a mount does not answer. What was copied is no database yet; the next start begins anew.
     log->warn("the copy of the primary did not stop: the process ends without it");
-    log->flush();
+    log.logger()->flush();
     _exit(kExitOk);
   });
   absl::Status prepared = storage::PrepareStandby(options, cancellation);
@@ -392,7 +393,7 @@ ExitCode Run(const Options& options, const Process& process) {
   };
   std::vector<std::string> metrics_addresses;
   if (*metrics != nullptr) {
-    (*metrics)->Attach(**database, (*server)->serving());
+    (*metrics)->Attach(**database, (*server)->serving(), (*server)->addresses(), (*server)->http_addresses());
     metrics_addresses = (*metrics)->addresses();
   }
   if (absl::Status written =
@@ -435,7 +436,7 @@ ExitCode Run(const Options& options, const Process& process) {
   const absl::Status flushed =
       options.in_memory ? absl::OkStatus() : (*database)->FlushBeforeStop(kMaxFlushTime, flush);
   if (!flushed.ok())
-    log->info("memtables were not flushed; the next start replays the log reason=\"{}\"",
+    log->info("memtables were not flushed; the next start replays the log reason={}",
               storage::MessageOf(flushed));
   process.signals.Ignore();
   std::move(detach).Invoke();
@@ -463,7 +464,7 @@ int Main(int argc, char** argv) {
   const bool journal = StderrIsJournal(std::getenv("JOURNAL_STREAM"));
   Log log = MakeStderrLog(parsed.options->log_level,
                           {.json = parsed.options->log_format == "json", .journal = journal});
-  spdlog::set_default_logger(log);
+  spdlog::set_default_logger(log.logger());
   RouteLibraryLogs();
   // These commands end at signals as other programs do.
   if (IsOfflineCommand(*parsed.options)) return RunOfflineCommand(*parsed.options, log);

@@ -216,7 +216,7 @@ absl::StatusOr<v1::PromoteReply> Database::PromoteNow(bool force) {
   engine_->CountAllAsFromBeforeOpening();
   // The database takes writes, whatever becomes of its archive.
   if (absl::Status archived = StartPromoted(*engine_); !archived.ok())
-    engine_->options().log->error("the archive could not be begun error=\"{}\"", MessageOf(archived));
+    engine_->options().log->error("the archive could not be begun error={}", MessageOf(archived));
   StartPrimaryWork();
   engine_->RefuseWrites(absl::OkStatus());
   return reply;
@@ -775,6 +775,7 @@ DatabaseFigures Database::MeasureFigures() {
   request.set_with_tables(true);
   figures.status = GetStatus(request);
   figures.commits = engine_->pipeline_statistics().commits;
+  figures.first_change = engine_->trim_horizon().oldest();
   if (auto view = engine_->View(); view.ok()) {
     figures.has_store = true;
     figures.store = (*view)->store()->MeasureFigures((*view)->snapshot()->GetSequenceNumber());

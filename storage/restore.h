@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "common/log/log.h"
 #include "itemdb/v1/admin.pb.h"
 #include "storage/api/options.h"
 #include "storage/base/cancellation.h"
@@ -36,7 +37,7 @@ struct RestoreOptions {
   // Encrypt the database, and decrypt the backup if it is encrypted. Empty: the database is not encrypted,
   // and the backup must not be.
   EncryptionKeys encryption_keys = {};
-  std::shared_ptr<spdlog::logger> log;
+  common::Log log;
   // Looked at every few MiB and before each commit group. Null: the restore goes on to its end.
   const Cancellation* cancellation = nullptr;
 };

@@ -102,13 +102,12 @@ absl::StatusOr<AuditLog::File> AuditLog::OpenFile(const std::string& path) {
   return file;
 }
 
-absl::StatusOr<std::unique_ptr<AuditLog>> AuditLog::Open(const std::string& path,
-                                                         std::shared_ptr<spdlog::logger> log) {
+absl::StatusOr<std::unique_ptr<AuditLog>> AuditLog::Open(const std::string& path, common::Log log) {
   ITEMDB_ASSIGN_OR_RETURN(File file, OpenFile(path));
   return std::unique_ptr<AuditLog>(new AuditLog(path, std::move(file), std::move(log)));
 }
 
-AuditLog::AuditLog(std::string path, File file, std::shared_ptr<spdlog::logger> log)
+AuditLog::AuditLog(std::string path, File file, common::Log log)
     : path_(std::move(path)),
       log_(std::move(log)),
       fd_(std::move(file.fd)),

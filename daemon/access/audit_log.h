@@ -25,6 +25,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/log/log.h"
 #include "daemon/process/descriptor.h"
 #include "storage/base/mutex.h"
 #include "storage/base/status.h"
@@ -64,8 +65,7 @@ class AuditLog {
   //
   // UNAVAILABLE: the file cannot be opened or read, or another process writes it. INVALID_ARGUMENT: it is not
   // a regular file, or its last line is not a record. Messages name the file.
-  static absl::StatusOr<std::unique_ptr<AuditLog>> Open(const std::string& path,
-                                                        std::shared_ptr<spdlog::logger> log);
+  static absl::StatusOr<std::unique_ptr<AuditLog>> Open(const std::string& path, common::Log log);
   // Writes the records that wait, and one that the log was closed.
   ~AuditLog();
 
@@ -98,7 +98,7 @@ class AuditLog {
     int64_t count = 0;
   };
 
-  AuditLog(std::string path, File file, std::shared_ptr<spdlog::logger> log);
+  AuditLog(std::string path, File file, common::Log log);
   static absl::StatusOr<File> OpenFile(const std::string& path);
 
   void Run();
@@ -108,7 +108,7 @@ class AuditLog {
   void WriteLosses(bool at_once);
 
   const std::string path_;
-  const std::shared_ptr<spdlog::logger> log_;
+  const common::Log log_;
 
   // Used by the thread only.
   Descriptor fd_;

@@ -6,8 +6,7 @@
 
 namespace itemdb::daemon {
 
-FileWatcher::FileWatcher(std::vector<WatchedFiles> watched, absl::Duration interval,
-                         std::shared_ptr<spdlog::logger> log)
+FileWatcher::FileWatcher(std::vector<WatchedFiles> watched, absl::Duration interval, common::Log log)
     : watched_(std::move(watched)),
       last_errors_(watched_.size()),
       interval_(interval),
@@ -48,7 +47,7 @@ void FileWatcher::PollOnce(bool asked) {
     const WatchedFiles& one = watched_[i];
     absl::StatusOr<bool> changed = one.reload();
     const std::string error = changed.ok() ? "" : storage::MessageOf(changed.status());
-    if (changed.ok() && *changed) log_->info("{} reloaded {}", one.what, one.where);
+    if (changed.ok() && *changed) log_->info("{} reloaded path={}", one.what, one.path);
     if (!error.empty() && (asked || error != last_errors_[i])) {
       log_->error("{} not reloaded, the old ones stay in effect reason={}", one.what, error);
     }

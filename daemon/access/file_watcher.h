@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "common/log/log.h"
 #include "storage/base/mutex.h"
 #include "storage/base/status.h"
 
@@ -20,9 +21,9 @@ namespace itemdb::daemon {
 
 // One file, or several that take effect together.
 struct WatchedFiles {
-  // Names for log lines: "certificates", and "tls_cert=/etc/itemdb/itemd.pem".
+  // For log lines: "certificates", "/etc/itemdb/itemd.pem".
   std::string what;
-  std::string where;
+  std::string path;
   // Reads the files again and puts their content into effect. True: new content is in effect; false: the
   // content has not changed. An error leaves the old content in effect. Called by one thread.
   std::function<absl::StatusOr<bool>()> reload;
@@ -32,8 +33,7 @@ struct WatchedFiles {
 // once, not again while it stays the same, unless PollSoon() asked. The destructor stops the thread.
 class FileWatcher {
  public:
-  FileWatcher(std::vector<WatchedFiles> watched, absl::Duration interval,
-              std::shared_ptr<spdlog::logger> log);
+  FileWatcher(std::vector<WatchedFiles> watched, absl::Duration interval, common::Log log);
   ~FileWatcher();
 
   FileWatcher(const FileWatcher&) = delete;
@@ -51,7 +51,7 @@ class FileWatcher {
   // The last error of each member of `watched_`, empty without one: an unchanged error is not logged again.
   std::vector<std::string> last_errors_;
   const absl::Duration interval_;
-  const std::shared_ptr<spdlog::logger> log_;
+  const common::Log log_;
   storage::Mutex mutex_;
   // Notified when one of the two flags is set.
   storage::CondVar wake_;

@@ -10,7 +10,7 @@ absl::StatusOr<WatchedFiles> WatchTlsFiles(const TlsOptions& files,
   ITEMDB_RETURN_IF_ERROR(publish(content));
   auto read = [files] { return ReadTlsFiles(files); };
   return WatchedFiles{.what = "certificates",
-                      .where = "tls_cert=" + files.certificate_file,
+                      .path = files.certificate_file,
                       .reload = MakeReload(std::move(content), read, std::move(publish))};
 }
 
@@ -27,7 +27,7 @@ absl::StatusOr<WatchedFiles> WatchAccessKeys(
   ITEMDB_ASSIGN_OR_RETURN(AccessKeys keys, read());
   ITEMDB_RETURN_IF_ERROR(publish_changed(keys));
   return WatchedFiles{.what = "access keys",
-                      .where = "access_keys=" + path,
+                      .path = path,
                       .reload = MakeReload(std::move(keys), read, std::move(publish_changed))};
 }
 

@@ -296,6 +296,7 @@ HttpAnswer Console::SessionAnswer(const FoundSession* session_or_null, std::stri
   storage::JsonWriter json(&reply.body);
   json.BeginObject();
   json.Name("version").String(options_.version);
+  json.Name("tls").Boolean(options_.tls);
   json.Name("keys").Boolean(serving_.authorizer.asks_for_keys());
   json.Name("signed_in").Boolean(session_or_null != nullptr);
   if (session_or_null != nullptr) {
@@ -314,6 +315,10 @@ HttpAnswer Console::SessionAnswer(const FoundSession* session_or_null, std::stri
       }
     }
     json.EndArray();
+    if (const std::shared_ptr<Attached> now = attached(); now != nullptr) {
+      json.Name("grpc_address").String(now->target.grpc_address);
+      json.Name("http_address").String(now->target.http_address);
+    }
     if (session.end != absl::InfiniteFuture())
       json.Name("ends_in_s").Integer(absl::ToInt64Seconds(session.end - sessions_.options().now()));
     json.Name("idle_s").Integer(absl::ToInt64Seconds(sessions_.options().idle));

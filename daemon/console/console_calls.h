@@ -19,6 +19,9 @@ struct ConsoleTarget {
   const ServingContext& own;
   const ServingContext& serving;
   DaemonInfo info;
+  // Where clients reach this daemon: "HOST:PORT" or "unix:PATH"; empty: there is no such address.
+  std::string grpc_address = "";
+  std::string http_address = "";
   // The text of the page /metrics.
   std::function<std::string()> metrics;
 };

@@ -58,22 +58,22 @@ class Families {
     return Add({}, number);
   }
 
-  // `unit` is what one of the counted values is in the unit of the family.
+  // `values_per_unit`: how many of the counted values are one unit of the family.
   template <size_t kBounds>
   Families& AddCounts(Labels labels, const std::array<uint64_t, kBounds>& bounds,
-                      const storage::HistogramCounts<kBounds>& counts, double unit) {
+                      const storage::HistogramCounts<kBounds>& counts, double values_per_unit) {
     ClientMetric::Histogram& histogram = NewSeries(std::move(labels)).histogram;
     uint64_t below = 0;
     for (size_t i = 0; i < kBounds; ++i) {
       below += counts.in_range[i];
-      histogram.bucket.push_back({below, static_cast<double>(bounds[i]) * unit});
+      histogram.bucket.push_back({below, static_cast<double>(bounds[i]) / values_per_unit});
     }
     histogram.sample_count = counts.count();
-    histogram.sample_sum = static_cast<double>(counts.sum) * unit;
+    histogram.sample_sum = static_cast<double>(counts.sum) / values_per_unit;
     return *this;
   }
   Families& AddLatency(Labels labels, const storage::LatencyCounts& counts) {
-    return AddCounts(std::move(labels), storage::kMicrosecondBounds, counts, 1 / kMicrosecondsPerSecond);
+    return AddCounts(std::move(labels), storage::kMicrosecondBounds, counts, kMicrosecondsPerSecond);
   }
   Families& AddSum(Labels labels, uint64_t count, double sum) {
     ClientMetric::Summary& summary = NewSeries(std::move(labels)).summary;
@@ -284,6 +284,11 @@ void AddWrites(const storage::DatabaseFigures& figures, Families& out) {
       .Add(status.change_sequence());
   out.Counter("itemdb_durable_changes_total", "Sequence of the last change that is known to be on disk.")
       .Add(status.durable_sequence());
+  out.Gauge("itemdb_change_log_first_change", "Sequence of the oldest change that can be read.")
+      .Add(figures.first_change);
+  out.Gauge("itemdb_commit_queue_wait_seconds",
+            "For how long the group has been written that queued writes wait for; 0: none waits.")
+      .Add(std::chrono::duration<double>(figures.commits.queue_wait).count());
   out.Counter("itemdb_commits_total", "Writes, batches and transactions committed.")
       .Add(status.writes().committed());
   out.Counter("itemdb_commits_refused_total", "Writes refused: the queue or the disk was full.")
@@ -302,6 +307,9 @@ void AddStore(const storage::DatabaseFigures& figures, Families& out) {
   out.Gauge("itemdb_store_pending_compaction_bytes", "Bytes that compactions must rewrite, estimated.");
   for (const auto& family : store.families)
     out.Add({{"family", family.name}}, family.pending_compaction_bytes);
+  out.Gauge("itemdb_store_level_bytes", "Bytes of the table files of each level.");
+  for (size_t level = 0; level < store.level_bytes.size(); ++level)
+    out.Add({{"level", std::to_string(level)}}, store.level_bytes[level]);
   out.Gauge("itemdb_store_running_jobs", "Flushes and compactions that run.")
       .Add({{"job", "flush"}}, store.running_flushes)
       .Add({{"job", "compaction"}}, store.running_compactions);

@@ -83,12 +83,19 @@ class MetricsHandler final : public http::HttpHandler {
     return TextPage(200, MetricsText(), kPrometheusText);
   }
 
-  void Attach(storage::Database& database, ServingContext& serving) {
+  void Attach(storage::Database& database, ServingContext& serving,
+              const std::vector<std::string>& grpc_addresses,
+              const std::vector<std::string>& http_addresses) {
+    const auto first = [](const std::vector<std::string>& addresses) {
+      return addresses.empty() ? "" : addresses.front();
+    };
     console_.Attach({.database = database,
                      .own = own_,
                      .serving = serving,
                      .info = {.start_time_us = static_cast<int64_t>(facts_.start_time_s * 1e6),
                               .memory_bytes = static_cast<int64_t>(facts_.memory_bytes)},
+                     .grpc_address = first(grpc_addresses),
+                     .http_address = first(http_addresses),
                      .metrics = [this] { return MetricsText(); }});
     storage::MutexLock lock(mutex_);
     database_ = &database;
@@ -179,6 +186,8 @@ absl::Status MetricsServer::WatchFiles(const MetricsServerOptions& options) {
           handler_->SetKeys(keys);
         }));
   }
+  // The server of the two protocols watches the same files.
+  for (WatchedFiles& files : watched) files.what += " of the metrics address";
   if (!watched.empty())
     file_watcher_ = std::make_unique<FileWatcher>(std::move(watched), options.reload_interval, options.log);
   return absl::OkStatus();
@@ -189,8 +198,10 @@ MetricsServer::~MetricsServer() {
   http_.reset();
 }
 
-void MetricsServer::Attach(storage::Database& database, ServingContext& serving) {
-  handler_->Attach(database, serving);
+void MetricsServer::Attach(storage::Database& database, ServingContext& serving,
+                           const std::vector<std::string>& grpc_addresses,
+                           const std::vector<std::string>& http_addresses) {
+  handler_->Attach(database, serving, grpc_addresses, http_addresses);
 }
 void MetricsServer::BeginStop() { handler_->BeginStop(); }
 void MetricsServer::Detach() {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/log/log.h"
 #include "daemon/access/audit_log.h"
 #include "daemon/access/file_watcher.h"
 #include "daemon/http/connection/http_server.h"
@@ -28,7 +29,7 @@ struct MetricsServerOptions {
   std::shared_ptr<AuditLog> audit_log;
   bool audit_all_calls = false;
   // Required.
-  std::shared_ptr<spdlog::logger> log;
+  common::Log log;
 };
 
 class MetricsHandler;
@@ -47,8 +48,10 @@ class MetricsServer {
   // One for each address in the options, with the port that the kernel chose.
   const std::vector<std::string>& addresses() const { return http_->addresses(); }
 
-  // The database is open and served. Both are borrowed until Detach().
-  void Attach(storage::Database& database, ServingContext& serving);
+  // The database is open and served, over gRPC and HTTP at these addresses. Database and `serving` are
+  // borrowed until Detach().
+  void Attach(storage::Database& database, ServingContext& serving,
+              const std::vector<std::string>& grpc_addresses, const std::vector<std::string>& http_addresses);
   // From now on /-/ready says no: the daemon is stopping.
   void BeginStop();
   // Cancels the console's calls. Returns when no page and no call uses the database any more.

@@ -12,8 +12,7 @@
 namespace itemdb::daemon {
 namespace {
 
-storage::DatabaseOptions ToDatabaseOptions(const Options& options,
-                                           const std::shared_ptr<spdlog::logger>& log) {
+storage::DatabaseOptions ToDatabaseOptions(const Options& options, const common::Log& log) {
   storage::DatabaseOptions database;
   database.data_directory = options.data_directory;
   database.encryption_keys = options.encryption_keys;
@@ -40,7 +39,7 @@ absl::StatusOr<std::string> SalvagedText(const storage::DatabaseOptions& options
   return SalvageText(options.data_directory, target, report);
 }
 
-absl::StatusOr<std::string> RestoredText(const Options& options, const std::shared_ptr<spdlog::logger>& log) {
+absl::StatusOr<std::string> RestoredText(const Options& options, const common::Log& log) {
   ITEMDB_ASSIGN_OR_RETURN(const auto restored,
                           storage::RestoreDatabase({.backup_directory = options.restore_from,
                                                     .backup_id = options.restored_backup_id,
@@ -54,7 +53,7 @@ absl::StatusOr<std::string> RestoredText(const Options& options, const std::shar
 }
 
 absl::StatusOr<std::string> Run(const Options& options, const storage::DatabaseOptions& database,
-                                const std::shared_ptr<spdlog::logger>& log) {
+                                const common::Log& log) {
   switch (options.command) {
     case Command::kInspect:
       return InspectedText(database);
@@ -74,7 +73,7 @@ bool IsOfflineCommand(const Options& options) {
   return options.command != Command::kServe || options.recover_plan();
 }
 
-ExitCode RunOfflineCommand(const Options& options, const std::shared_ptr<spdlog::logger>& log) {
+ExitCode RunOfflineCommand(const Options& options, const common::Log& log) {
   const absl::StatusOr<std::string> text = Run(options, ToDatabaseOptions(options, log), log);
   if (!text.ok()) {
     const ExitCode code = ExitCodeForOpen(text.status());

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "common/log/log.h"
 #include "daemon/config/options.h"
 #include "daemon/process/exit_codes.h"
 
@@ -16,6 +17,6 @@ namespace itemdb::daemon {
 bool IsOfflineCommand(const Options& options);
 
 // Runs it: the report goes to stdout, errors go to `log`. Blocks.
-ExitCode RunOfflineCommand(const Options& options, const std::shared_ptr<spdlog::logger>& log);
+ExitCode RunOfflineCommand(const Options& options, const common::Log& log);
 
 }  // namespace itemdb::daemon

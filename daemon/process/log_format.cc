@@ -16,31 +16,6 @@
 namespace itemdb::daemon {
 namespace {
 
-bool IsNameCharacter(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; }
-
-// The position of the first " name=" at or after `from`; npos without one.
-size_t FindField(std::string_view message, size_t from) {
-  for (size_t blank = message.find(' ', from); blank != std::string_view::npos;
-       blank = message.find(' ', blank + 1)) {
-    size_t end = blank + 1;
-    while (end < message.size() && IsNameCharacter(message[end])) ++end;
-    if (end > blank + 1 && end < message.size() && message[end] == '=') return blank;
-  }
-  return std::string_view::npos;
-}
-
-// The end of the value that begins at `begin`: the next field, but not one that is inside quotes.
-size_t FindValueEnd(std::string_view message, size_t begin) {
-  if (begin < message.size() && message[begin] == '"') {
-    for (size_t quote = message.find('"', begin + 1); quote != std::string_view::npos;
-         quote = message.find('"', quote + 1)) {
-      if (quote + 1 == message.size() || FindField(message, quote + 1) == quote + 1)
-        return FindField(message, quote + 1);
-    }
-  }
-  return FindField(message, begin);
-}
-
 // The syslog priority of `level`.
 char Priority(spdlog::level::level_enum level) {
   switch (level) {
@@ -80,18 +55,6 @@ std::string OneLine(std::string_view text) {
   return line;
 }
 
-// A value for text output: in quotes if it is empty or contains a space, a quote or '='.
-std::string TextValue(std::string_view value) {
-  std::string line = OneLine(value);
-  if (!line.empty() && line.find_first_of(" \"=") == std::string::npos) return line;
-  std::string quoted = "\"";
-  for (char c : line) {
-    if (c == '"') quoted += '\\';
-    quoted += c;
-  }
-  return quoted + "\"";
-}
-
 nlohmann::ordered_json JsonValue(std::string_view value) {
   int64_t number = 0;
   auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
@@ -106,8 +69,8 @@ class LogFormatter final : public spdlog::formatter {
   explicit LogFormatter(LogStyle style) : style_(style) {}
 
   void format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& line) override {
-    LogMessage parts = SplitLogMessage(std::string_view(message.payload.data(), message.payload.size()));
-    std::string text = style_.json ? Json(message, parts) : Text(message, parts);
+    const std::string_view payload(message.payload.data(), message.payload.size());
+    std::string text = style_.json ? Json(message, payload) : Text(message, payload);
     text += '\n';
     line.append(text.data(), text.data() + text.size());
   }
@@ -125,21 +88,20 @@ class LogFormatter final : public spdlog::formatter {
     return style_.journal ? absl::StrFormat("<%c>", Priority(message.level)) : "";
   }
 
-  std::string Text(const spdlog::details::log_msg& message, const LogMessage& parts) {
+  std::string Text(const spdlog::details::log_msg& message, std::string_view payload) {
     std::string line = Prefix(message);
     if (!style_.journal) line += absl::StrFormat("%s %s ", Time(message), LevelName(message.level));
-    line += OneLine(parts.words);
-    for (const auto& [name, value] : parts.fields)
-      absl::StrAppendFormat(&line, " %s=%s", name, TextValue(value));
-    return line;
+    return line + OneLine(payload);
   }
 
-  std::string Json(const spdlog::details::log_msg& message, const LogMessage& parts) {
+  std::string Json(const spdlog::details::log_msg& message, std::string_view payload) {
+    const common::LogLine line = common::ParseLogLine(payload);
     nlohmann::ordered_json json;
     json["time"] = Time(message);
     json["level"] = LevelName(message.level);
-    json["message"] = std::string(parts.words);
-    for (const auto& [name, value] : parts.fields) json[std::string(name)] = JsonValue(value);
+    json["message"] = line.words;
+    for (const auto& [name, value] : line.fields)
+      json[json.contains(name) ? "field_" + name : name] = JsonValue(value);
     return Prefix(message) + json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   }
 
@@ -148,25 +110,6 @@ class LogFormatter final : public spdlog::formatter {
 };
 
 }  // namespace
-
-LogMessage SplitLogMessage(std::string_view message) {
-  LogMessage parts;
-  size_t begin = FindField(message, 0);
-  parts.words = message.substr(0, begin);
-  while (begin != std::string_view::npos) {
-    size_t equals = message.find('=', begin);
-    size_t end = FindValueEnd(message, equals + 1);
-    // The value may be empty: in "a= b=1" the next field begins right after '='.
-    std::string_view value =
-        message.substr(equals + 1, end == std::string_view::npos ? end : end - equals - 1);
-    // Otherwise text output would put them into quotes again.
-    if (value.size() >= 2 && value.front() == '"' && value.back() == '"')
-      value = value.substr(1, value.size() - 2);
-    parts.fields.emplace_back(message.substr(begin + 1, equals - begin - 1), value);
-    begin = end;
-  }
-  return parts;
-}
 
 std::unique_ptr<spdlog::formatter> MakeLogFormatter(LogStyle style) {
   return std::make_unique<LogFormatter>(style);
@@ -180,7 +123,7 @@ bool StderrIsJournal(const char* journal_stream_or_null) {
          fstat(STDERR_FILENO, &info) == 0 && info.st_dev == device && info.st_ino == inode;
 }
 
-std::shared_ptr<spdlog::logger> MakeStderrLog(const std::string& level, LogStyle style) {
+common::Log MakeStderrLog(const std::string& level, LogStyle style) {
   auto log = std::make_shared<spdlog::logger>("itemd", std::make_shared<spdlog::sinks::stderr_sink_mt>());
   log->set_formatter(MakeLogFormatter(style));
   log->set_level(spdlog::level::from_str(level));

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "common/log/log.h"
 #include "daemon/access/audit_log.h"
 #include "daemon/access/file_watcher.h"
 #include "daemon/access/tls_files.h"
@@ -67,7 +68,7 @@ struct ServerOptions {
   // handshake_timeout and log from the fields of this struct.
   http::HttpServerOptions http;
   // Required.
-  std::shared_ptr<spdlog::logger> log;
+  common::Log log;
 };
 
 class Server {

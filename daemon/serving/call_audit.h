@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "common/log/log.h"
 #include "daemon/access/access_keys.h"
 #include "daemon/access/audit_log.h"
 #include "daemon/serving/line_limit.h"
@@ -29,7 +30,7 @@ struct RecentCall {
 // Thread-safe. No function waits for the disk.
 class CallAudit {
  public:
-  explicit CallAudit(std::shared_ptr<spdlog::logger> log) : log_(std::move(log)) {}
+  explicit CallAudit(common::Log log) : log_(std::move(log)) {}
 
   // Also writes to `file`: refused calls and those that need the role admin, with `all_calls` every call.
   // Called before the first call.
@@ -59,7 +60,7 @@ class CallAudit {
  private:
   void Keep(AuditedCall call);
 
-  const std::shared_ptr<spdlog::logger> log_;
+  const common::Log log_;
   std::shared_ptr<AuditLog> file_;
   bool all_calls_ = false;
   std::atomic<int64_t> unauthenticated_ = 0;

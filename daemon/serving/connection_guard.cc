@@ -157,7 +157,7 @@ void ConnectionGuard::CallCancelled(std::string_view peer, Clock::time_point arr
 }
 
 void ConnectionGuard::Offend(std::string_view peer, double points, const char* what) {
-  std::string line;
+  std::optional<Ended> last;
   {
     storage::MutexLock lock(mutex_);
     const auto found = connections_.find(Unescaped(peer));
@@ -167,27 +167,33 @@ void ConnectionGuard::Offend(std::string_view peer, double points, const char* w
     const double seconds = std::chrono::duration<double>(now - connection.counted).count();
     connection.counted = now;
     connection.offences = std::max(0.0, connection.offences - seconds * kForgivenPerSecond) + points;
-    if (connection.offences >= kMaxPoints) End(found, what, &line);
+    if (connection.offences >= kMaxPoints) End(found, what, &last);
   }
-  if (!line.empty()) options_.log->warn(line);
+  Say(last);
+}
+
+void ConnectionGuard::Say(const std::optional<Ended>& last) const {
+  if (last.has_value())
+    options_.log->warn("connection ended peer={} reason={} ended={}", last->peer, last->why, last->ended);
 }
 
 void ConnectionGuard::Run() {
   Clock::time_point next = Clock::now();
   while (true) {
-    std::string line;
+    std::optional<Ended> last;
     {
       storage::MutexLock lock(mutex_);
       while (!stopping_ && Clock::now() < next) changed_.WaitFor(mutex_, next - Clock::now());
       while (!stopping_ && unproven_.load(std::memory_order_relaxed) == 0) changed_.Wait(mutex_);
       if (stopping_) return;
-      next = Clock::now() + CheckUnproven(Clock::now(), &line);
+      next = Clock::now() + CheckUnproven(Clock::now(), &last);
     }
-    if (!line.empty()) options_.log->warn(line);
+    Say(last);
   }
 }
 
-ConnectionGuard::Clock::duration ConnectionGuard::CheckUnproven(Clock::time_point now, std::string* line) {
+ConnectionGuard::Clock::duration ConnectionGuard::CheckUnproven(Clock::time_point now,
+                                                                std::optional<Ended>* last) {
   struct Sender {
     Connections::iterator connection;
     int64_t bytes;
@@ -209,12 +215,12 @@ ConnectionGuard::Clock::duration ConnectionGuard::CheckUnproven(Clock::time_poin
     const int64_t bytes = ReceivedBytes(connection->second.fd);
     connection->second.received = bytes;
     if (now - connection->second.accepted > options_.unproven_time) {
-      End(connection, "no admitted call in time", line);
+      End(connection, "no admitted call in time", last);
     } else if (bytes > options_.unproven_connection_bytes) {
-      End(connection, "too many bytes before an admitted call", line);
+      End(connection, "too many bytes before an admitted call", last);
     } else if (too_large && bytes > kShortCallBytes) {
       ShutOut(connection, now);
-      End(connection, "bytes before an admitted call while memory is short", line);
+      End(connection, "bytes before an admitted call while memory is short", last);
     } else if (bytes > kSmallBytes) {
       senders.push_back({connection, bytes});
       sum += bytes;
@@ -225,12 +231,12 @@ ConnectionGuard::Clock::duration ConnectionGuard::CheckUnproven(Clock::time_poin
   });
   for (size_t i = 0; i + 1 < senders.size() && sum > options_.unproven_bytes; ++i) {
     sum -= senders[i].bytes;
-    End(senders[i].connection, "too many bytes before admitted calls", line);
+    End(senders[i].connection, "too many bytes before admitted calls", last);
   }
   return kCheckInterval * (1 + static_cast<int64_t>(checked / kConnectionsOfInterval));
 }
 
-void ConnectionGuard::End(Connections::iterator connection, const char* why, std::string* line) {
+void ConnectionGuard::End(Connections::iterator connection, const char* why, std::optional<Ended>* last) {
   // The copy keeps the socket, so that its number cannot become another connection's before the shutdown.
   const Descriptor copy(fcntl(connection->second.fd, F_DUPFD_CLOEXEC, 0));
   if (copy.get() >= 0 && InodeOfSocket(copy.get()) == connection->second.inode) {
@@ -243,8 +249,7 @@ void ConnectionGuard::End(Connections::iterator connection, const char* why, std
     const Clock::time_point now = Clock::now();
     if (now - logged_ >= std::chrono::seconds(1)) {
       logged_ = now;
-      *line =
-          absl::StrFormat("connection ended peer=%s reason=\"%s\" ended=%d", connection->first, why, ended());
+      *last = {.peer = connection->first, .why = why, .ended = static_cast<int64_t>(ended())};
     }
   }
   Remove(connection);

@@ -22,10 +22,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 
+#include "common/log/log.h"
 #include "storage/base/mutex.h"
 
 namespace spdlog {
@@ -46,7 +48,7 @@ struct GuardOptions {
   // Resident memory of the process from which on unproven connections end that send much.
   int64_t resident_bytes = INT64_MAX;
   // Required.
-  std::shared_ptr<spdlog::logger> log;
+  common::Log log;
 };
 
 // Thread-safe.
@@ -98,12 +100,18 @@ class ConnectionGuard {
 
   void Offend(std::string_view peer, double points, const char* what);
   void Run();
+  // For the log, when the lock is released.
+  struct Ended {
+    std::string peer;
+    const char* why = "";
+    int64_t ended = 0;
+  };
+  void Say(const std::optional<Ended>& last) const;
   // Ends unproven connections that are over a limit. Returns the time until the next check.
-  Clock::duration CheckUnproven(Clock::time_point now, std::string* line)
+  Clock::duration CheckUnproven(Clock::time_point now, std::optional<Ended>* last)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Shuts the socket down; gRPC sees its end and closes it. Sets `*line` to the line for the log, at most
-  // once a second; it is logged when the lock is released.
-  void End(Connections::iterator connection, const char* why, std::string* line)
+  // Shuts the socket down; gRPC sees its end and closes it. Sets `*last`, at most once a second.
+  void End(Connections::iterator connection, const char* why, std::optional<Ended>* last)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Remove(Connections::iterator connection) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Refuses new connections from the address of `connection` for a while.

@@ -180,14 +180,14 @@ absl::Status Listener::Listen(const ListenAddress& address, unsigned socket_perm
   return absl::OkStatus();
 }
 
-void Listener::Start(size_t max_connections, Accept accept, std::shared_ptr<spdlog::logger> log) {
+void Listener::Start(size_t max_connections, Accept accept, common::Log log) {
   stop_.Reset(eventfd(0, EFD_CLOEXEC));
   thread_ = std::thread([this, max_connections, accept = std::move(accept), log = std::move(log)] {
     Run(max_connections, accept, *log);
   });
 }
 
-void Listener::Run(size_t max_connections, const Accept& accept, spdlog::logger& log) {
+void Listener::Run(size_t max_connections, const Accept& accept, const common::Log& log) {
   ConnectionCount count(max_connections);
   RateLimiter refused, exhausted;
   std::vector<pollfd> events = {{.fd = stop_.get(), .events = POLLIN, .revents = 0}};
@@ -208,7 +208,7 @@ void Listener::Run(size_t max_connections, const Accept& accept, spdlog::logger&
       }
       if (const auto reason = count.Refuses(connection.get(), AddressOf(connection.get()))) {
         if (refused.Passes())
-          log.warn("connection refused max_connections={} reason=\"{}\"", max_connections, *reason);
+          log.warn("connection refused max_connections={} reason={}", max_connections, *reason);
         continue;
       }
       if (sockets_[i].tcp) {

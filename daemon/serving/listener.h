@@ -17,6 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/log/log.h"
 #include "daemon/process/descriptor.h"
 #include "daemon/process/listen_address.h"
 
@@ -80,7 +81,7 @@ class Listener {
 
   // Starts the thread that accepts connections. Connections beyond `max_connections` are closed at once,
   // which is logged at most once a second. Called once.
-  void Start(size_t max_connections, Accept accept, std::shared_ptr<spdlog::logger> log);
+  void Start(size_t max_connections, Accept accept, common::Log log);
 
   // Stops listening and removes the socket files. Open connections stay open. May be called again.
   void Stop();
@@ -96,7 +97,7 @@ class Listener {
 
   Listener() = default;
   absl::Status Listen(const ListenAddress& address, unsigned socket_permissions);
-  void Run(size_t max_connections, const Accept& accept, spdlog::logger& log);
+  void Run(size_t max_connections, const Accept& accept, const common::Log& log);
 
   std::vector<Socket> sockets_;
   std::vector<std::string> names_;

@@ -64,7 +64,7 @@ absl::Status StoppingError(std::string_view what_was_done) {
                             absl::StrFormat("itemd is stopping; %s", what_was_done), kRetryAfterMs);
 }
 
-SlowRequestLog::SlowRequestLog(absl::Duration threshold, std::shared_ptr<spdlog::logger> log)
+SlowRequestLog::SlowRequestLog(absl::Duration threshold, common::Log log)
     : threshold_(Threshold(threshold)), log_(std::move(log)) {}
 
 void SlowRequestLog::Log(const AnsweredCall& call) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "common/log/log.h"
 #include "daemon/access/authorizer.h"
 #include "daemon/serving/call_audit.h"
 #include "daemon/serving/call_gate.h"
@@ -112,7 +113,7 @@ struct SlowRequest {
 class SlowRequestLog {
  public:
   // A threshold of zero: no call is logged.
-  SlowRequestLog(absl::Duration threshold, std::shared_ptr<spdlog::logger> log);
+  SlowRequestLog(absl::Duration threshold, common::Log log);
 
   bool IsSlow(std::chrono::steady_clock::duration duration) const { return duration >= threshold_; }
   void Log(const AnsweredCall& call);
@@ -125,7 +126,7 @@ class SlowRequestLog {
 
  private:
   const std::chrono::steady_clock::duration threshold_;
-  const std::shared_ptr<spdlog::logger> log_;
+  const common::Log log_;
   LineLimit limit_;
   mutable storage::Mutex mutex_;
   std::deque<SlowRequest> recent_ ABSL_GUARDED_BY(mutex_);
@@ -133,7 +134,7 @@ class SlowRequestLog {
 
 // Outlives all calls.
 struct ServingContext {
-  ServingContext(size_t memory_bytes, absl::Duration slow_request, std::shared_ptr<spdlog::logger> log)
+  ServingContext(size_t memory_bytes, absl::Duration slow_request, common::Log log)
       : memory(std::make_shared<CallMemory>(memory_bytes)),
         slow_log(slow_request, log),
         audit(std::move(log)) {}

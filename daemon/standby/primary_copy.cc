@@ -161,8 +161,8 @@ void PrimaryCopy::Loop(const storage::Database& database) {
       if (round.status.ok()) {
         options_.log->info("the primary answers again");
       } else {
-        options_.log->error("the primary cannot be followed endpoint={} error=\"{}\"",
-                            options_.primary.endpoint, storage::MessageOf(round.status));
+        options_.log->error("the primary cannot be followed endpoint={} error={}", options_.primary.endpoint,
+                            storage::MessageOf(round.status));
       }
     }
     logged = std::move(round.status);
@@ -259,7 +259,7 @@ absl::Status PrimaryCopy::FetchBackup(const storage::Cancellation& cancellation)
 void PrimaryCopy::DropBackup() {
   std::error_code error;
   fs::remove_all(backups(), error);
-  if (error) options_.log->warn("cannot delete {}: {}", backups(), error.message());
+  if (error) options_.log->warn("a backup cannot be deleted path={} reason={}", backups(), error.message());
 }
 
 absl::StatusOr<v1::ListReplicationFilesReply> PrimaryCopy::CopyArchive(bool waits) {

@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 
+#include "common/log/log.h"
 #include "itemdb/options.h"
 #include "itemdb/v1/replication.pb.h"
 #include "storage/api/primary_link.h"
@@ -33,7 +34,7 @@ struct PrimaryCopyOptions {
   ClientOptions primary;
   // Made by FetchBackup.
   std::string directory;
-  std::shared_ptr<spdlog::logger> log;
+  common::Log log;
 };
 
 // Thread-safe, but for Start and Stop.

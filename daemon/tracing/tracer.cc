@@ -268,7 +268,7 @@ void Tracer::Send(const std::vector<Finished>& batch) {
   next_attempt_ = Clock::now() + kPauseAfterFailure;
   // Once, not every few seconds.
   if (!std::exchange(failing_, true))
-    options_.log->warn("spans cannot be sent and are dropped trace_endpoint={} reason=\"{}\"", options_.url,
+    options_.log->warn("spans cannot be sent and are dropped trace_endpoint={} reason={}", options_.url,
                        problem);
 }
 

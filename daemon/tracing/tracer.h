@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/log/log.h"
 #include "daemon/tracing/trace_context.h"
 #include "storage/base/background_thread.h"
 #include "storage/base/call_trace.h"
@@ -34,7 +35,7 @@ struct TracerOptions {
   // The share of calls that is traced, 0 to 1, where the caller leaves the decision to us.
   double ratio = 1;
   // Required.
-  std::shared_ptr<spdlog::logger> log;
+  common::Log log;
 };
 
 // A call that is traced.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,6 +22,8 @@ struct CommitFigures {
   // Writing a group to the write-ahead log and to memtables; with durability `durable` also its sync.
   LatencyCounts write_us;
   HistogramCounts<kGroupUnitBounds.size()> group_units;
+  // Now: for how long the group has been written that queued writes wait for; 0: none is queued.
+  std::chrono::nanoseconds queue_wait{0};
 };
 
 // Of RocksDB, now.
@@ -31,6 +34,8 @@ struct StoreFigures {
     uint64_t pending_compaction_bytes = 0;
   };
   std::vector<Family> families;
+  // Bytes of the table files of each level, of all families.
+  std::vector<uint64_t> level_bytes;
   uint64_t running_compactions = 0;
   uint64_t running_flushes = 0;
   // RocksDB accepts no writes until compactions have caught up; or slows them down to this many bytes per
@@ -110,6 +115,8 @@ struct VectorFigures {
 struct DatabaseFigures {
   // With all tables.
   v1::GetStatusReply status;
+  // The oldest change that may be read.
+  uint64_t first_change = 0;
   CommitFigures commits;
   StoreFigures store;
   StoreTotals store_totals;

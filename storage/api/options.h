@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "common/log/log.h"
 #include "storage/api/s3_options.h"
 #include "storage/base/limits.h"
 
@@ -149,7 +150,7 @@ struct DatabaseOptions {
   // there are no spares.
   uint64_t spare_log_after_bytes = 4 << 20;
   // Where background work and RocksDB write their log lines. Required.
-  std::shared_ptr<spdlog::logger> log;
+  common::Log log;
   // Tests only: the wall clock of writes, trimming and times to live, in microseconds since the Unix epoch.
   // Called by several threads. Default: the real clock.
   std::function<int64_t()> clock_us;

@@ -522,7 +522,7 @@ void CommitArchive::Failed(const absl::Status& status) {
   options_.log->error(
       "commit groups cannot be archived; the database goes on, and cannot be restored to what is committed "
       "now "
-      "directory={} error=\"{}\"",
+      "directory={} error={}",
       options_.directory, MessageOf(status));
 }
 

@@ -23,6 +23,7 @@
 #include <optional>
 #include <string>
 
+#include "common/log/log.h"
 #include "rocksdb/write_batch.h"
 #include "storage/archive/acknowledgements.h"
 #include "storage/archive/archive_segment.h"
@@ -42,7 +43,7 @@ struct CommitArchiveOptions {
   std::string directory;
   // Of the database; must outlive the archive. Segments are encrypted with its keys.
   const Environment* environment = nullptr;
-  std::shared_ptr<spdlog::logger> log;
+  common::Log log;
   // Groups that wait for being written, in bytes. When there are more, they are given up and the chain ends.
   size_t max_queue_bytes = 32 << 20;
   // A segment that is larger is followed by the next one.

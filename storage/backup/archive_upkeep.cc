@@ -85,8 +85,7 @@ void ArchiveUpkeep::Loop() {
     earliest = Clock::now() + kMinInterval;
     next = Clock::now() + (kept.ok() ? Clock::duration(kLookInterval) : Clock::duration(kUpkeepRetry));
     if (!kept.ok()) {
-      engine_.options().log->error("the backups of the archive could not be kept error=\"{}\"",
-                                   MessageOf(kept));
+      engine_.options().log->error("the backups of the archive could not be kept error={}", MessageOf(kept));
     }
     MutexLock lock(mutex_);
     error_ = kept;

@@ -94,7 +94,7 @@ absl::StatusOr<v1::DatabaseBackup> CreateBackup(Engine& engine, const Cancellati
   absl::StatusOr<v1::DatabaseBackup> backup =
       CreateWithoutIngestions(directory, *view->store(), about, stops);
   if (!backup.ok()) {
-    engine.options().log->error("backup failed error=\"{}\"", MessageOf(backup.status()));
+    engine.options().log->error("backup failed error={}", MessageOf(backup.status()));
     if (absl::IsCancelled(backup.status()))
       ITEMDB_RETURN_IF_ERROR(CheckGoesOn(engine, cancellation, shares_disk));
     return backup;

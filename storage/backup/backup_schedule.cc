@@ -86,7 +86,7 @@ void BackupSchedule::Loop() {
     if (retries) due = std::min(due, begin + kRetryAfter);
     if (!backup.ok()) {
       SetError(backup.status());
-      engine_.options().log->error("a scheduled backup failed error=\"{}\"", MessageOf(backup.status()));
+      engine_.options().log->error("a scheduled backup failed error={}", MessageOf(backup.status()));
       continue;
     }
     const int64_t verified_us = BackupClockMicros(engine_);
@@ -98,7 +98,7 @@ void BackupSchedule::Loop() {
       figures_.set_last_verified_time_us(verified_us);
     }
     if (!deleted.ok())
-      engine_.options().log->error("old backups could not be deleted error=\"{}\"", MessageOf(deleted));
+      engine_.options().log->error("old backups could not be deleted error={}", MessageOf(deleted));
   }
 }
 

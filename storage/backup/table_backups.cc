@@ -436,7 +436,7 @@ void TableBackups::RunJob(const std::shared_ptr<Job>& job) {
     engine_.options().log->info("backup of a table made backup={} change_sequence={} items={}", arn,
                                 job->backup.change_sequence(), job->backup.source_table().item_count());
   } else {
-    engine_.options().log->error("backup of a table failed backup={} error=\"{}\"", arn, MessageOf(status));
+    engine_.options().log->error("backup of a table failed backup={} error={}", arn, MessageOf(status));
   }
   if (!job->done.has_value()) return;
   if (!status.ok()) return std::move(*job->done)(status);
@@ -474,7 +474,7 @@ TableBackups::Time TableBackups::BackUpDeletedTables() {
   if (!view.ok()) return retry_at;  // The store is being reopened.
   const auto tables = FindDeletedTables(**view);
   if (!tables.ok()) {
-    engine_.options().log->error("deleted tables cannot be read error=\"{}\"", MessageOf(tables.status()));
+    engine_.options().log->error("deleted tables cannot be read error={}", MessageOf(tables.status()));
     return retry_at;
   }
   Time poll_at = Time::max();
@@ -485,12 +485,12 @@ TableBackups::Time TableBackups::BackUpDeletedTables() {
     // Neither the space of a full disk nor a damaged item comes back by waiting.
     const bool gives_up = absl::IsDataLoss(status) || ReasonOf(status) == kReasonDiskFull;
     if (gives_up) {
-      engine_.options().log->error("a deleted table is dropped without a backup table={} error=\"{}\"", name,
+      engine_.options().log->error("a deleted table is dropped without a backup table={} error={}", name,
                                    MessageOf(status));
     } else if (!status.ok()) {
       engine_.options().log->warn(
           "the backup of a deleted table failed and will be retried table={} "
-          "error=\"{}\"",
+          "error={}",
           name, MessageOf(status));
       poll_at = retry_at;
       continue;

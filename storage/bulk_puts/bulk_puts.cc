@@ -334,7 +334,7 @@ BulkPuts::Time BulkPuts::MakeAll() {
     // While the store is being reopened, nothing is logged.
     if (!engine_.IsFailed() && !absl::IsUnknown(made) && paused_reason_ != MessageOf(made)) {
       paused_reason_ = MessageOf(made);
-      engine_.options().log->warn("bulk puts do not go on for now error=\"{}\"", paused_reason_);
+      engine_.options().log->warn("bulk puts do not go on for now error={}", paused_reason_);
     }
     return BackgroundThread::Clock::now() + kRetryBulkPutAfter;
   }

@@ -111,7 +111,7 @@ void ChangeTrimmer::Loop() {
     absl::Status trimmed = Trim();
     // While the store is being reopened, errors are expected and not logged.
     if (!trimmed.ok() && !absl::IsUnavailable(trimmed) && !absl::IsUnknown(trimmed))
-      engine_.options().log->error("the change log could not be trimmed error=\"{}\"", MessageOf(trimmed));
+      engine_.options().log->error("the change log could not be trimmed error={}", MessageOf(trimmed));
   }
 }
 
@@ -158,7 +158,7 @@ absl::Status ChangeTrimmer::Trim() {
     // A damaged record of a stream must not stop trimming: the change log would fill the disk. The stream
     // records are then deleted by a later trimming.
     if (absl::IsDataLoss(found.status())) {
-      options.log->error("records of trimmed streams could not be deleted error=\"{}\"",
+      options.log->error("records of trimmed streams could not be deleted error={}",
                          MessageOf(found.status()));
       found.emplace();
     }

@@ -246,6 +246,7 @@ CommitPipeline::Completions CommitPipeline::RunGroup() {
     options.sync = options_.durable;
     auto begin = std::chrono::steady_clock::now();
     times.ordered = begin;
+    last_write_begin_.store(begin, std::memory_order_relaxed);
     rocksdb::Status status = state_.store->Write(options, &group.SealBatch());
     last_write_duration_ = std::chrono::steady_clock::now() - begin;
     last_group_units_ = completions.units.size();
@@ -393,6 +394,10 @@ PipelineStatistics CommitPipeline::statistics() const {
   MutexLock lock(mutex_);
   PipelineStatistics statistics = statistics_;
   statistics.commits = {.write_us = write_us_.Copy(), .group_units = group_units_.Copy()};
+  if (!queue_.empty()) {
+    statistics.commits.queue_wait =
+        std::chrono::steady_clock::now() - last_write_begin_.load(std::memory_order_relaxed);
+  }
   return statistics;
 }
 

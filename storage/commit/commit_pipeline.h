@@ -23,6 +23,7 @@
 // Start().
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <deque>
 #include <functional>
@@ -197,6 +198,8 @@ class CommitPipeline {
   // Also read by Submit while there is no leader.
   std::chrono::nanoseconds last_write_duration_{0};
   size_t last_group_units_ = 0;
+  // When the last group began to be written. Read by any thread.
+  std::atomic<std::chrono::steady_clock::time_point> last_write_begin_;
 
   mutable Mutex mutex_;
   CondVar leader_changed_;

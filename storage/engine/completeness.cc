@@ -75,6 +75,11 @@ std::string NextCommand() {
   return "start once with --recover=last-good to keep what is readable, or restore a backup";
 }
 
+absl::Status WithNextCommand(const std::string& directory, const absl::Status& status) {
+  if (!absl::IsDataLoss(status)) return status;
+  return DataLossError(directory + " is damaged: " + MessageOf(status) + "; " + NextCommand());
+}
+
 absl::StatusOr<ChangeLogExtent> MeasureChangeLog(const Store& store, uint64_t start,
                                                  const std::vector<ChangeRun>& logged) {
   ChangeLogExtent extent;
@@ -118,7 +123,7 @@ absl::Status CheckFamily(const Store& store, Store::FamilyNumber number) {
 absl::Status CheckNothingIsMissing(const std::string& directory, const StoreOptions& options,
                                    const DurabilityWatermark& watermark, CheckDepth depth) {
   if (const absl::Status manifest = CheckManifest(options.env, options.path); !manifest.ok())
-    return DataLossError(directory + " is damaged: " + MessageOf(manifest) + "; " + NextCommand());
+    return WithNextCommand(directory, DataLossError(MessageOf(manifest)));
   LoggedChanges logged(options.wal_recovery_mode, options.on_logged_batch);
   absl::StatusOr<std::shared_ptr<Store>> store = Store::OpenReadOnly(options, &logged);
   if (!store.ok()) {
@@ -134,13 +139,18 @@ absl::Status CheckNothingIsMissing(const std::string& directory, const StoreOpti
                          "/rocksdb, but changes up to " + std::to_string(watermark.sequence) +
                          " were durable; " + NextCommand());
   }
-  ITEMDB_ASSIGN_OR_RETURN(uint64_t start, ReadCatalogNumber(**store, kChangesStartKey, 1));
+  absl::StatusOr<uint64_t> catalog_start = ReadCatalogNumber(**store, kChangesStartKey, 1);
+  if (!catalog_start.ok()) return WithNextCommand(directory, catalog_start.status());
+  uint64_t start = *catalog_start;
   if (!logged.changes_start().empty()) {
-    ITEMDB_ASSIGN_OR_RETURN(const uint64_t logged_start,
-                            DecodeCatalogNumber(kChangesStartKey, logged.changes_start()));
-    start = std::max(start, logged_start);
+    const absl::StatusOr<uint64_t> logged_start =
+        DecodeCatalogNumber(kChangesStartKey, logged.changes_start());
+    if (!logged_start.ok()) return WithNextCommand(directory, logged_start.status());
+    start = std::max(start, *logged_start);
   }
-  ITEMDB_ASSIGN_OR_RETURN(ChangeLogExtent extent, MeasureChangeLog(**store, start, logged.runs()));
+  const absl::StatusOr<ChangeLogExtent> measured = MeasureChangeLog(**store, start, logged.runs());
+  if (!measured.ok()) return WithNextCommand(directory, measured.status());
+  const ChangeLogExtent& extent = *measured;
   uint64_t last = std::max(extent.last, start - 1);
   if (last < watermark.sequence) {
     return DataLossError("committed changes are missing from " + directory + ": its log ends at change " +
@@ -156,7 +166,7 @@ absl::Status CheckNothingIsMissing(const std::string& directory, const StoreOpti
   }
   if (depth != CheckDepth::kDerivedData) return absl::OkStatus();
   for (const Store::FamilyNumber number : kDerivedFamilies)
-    ITEMDB_RETURN_IF_ERROR(CheckFamily(**store, number));
+    ITEMDB_RETURN_IF_ERROR(WithNextCommand(directory, CheckFamily(**store, number)));
   return absl::OkStatus();
 }
 

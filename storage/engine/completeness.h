@@ -44,5 +44,8 @@ absl::Status CheckFamily(const Store& store, Store::FamilyNumber number);
 
 // For messages: what to do with a damaged directory.
 std::string NextCommand();
+// Of a DATA_LOSS that was met in `directory`: with the directory's name and NextCommand(). Others as they
+// are.
+absl::Status WithNextCommand(const std::string& directory, const absl::Status& status);
 
 }  // namespace itemdb::storage

@@ -69,15 +69,15 @@ absl::Status DamagedStore::OpenCopy() {
   // It would open, with the table files of an earlier moment.
   if (const absl::Status manifest = CheckManifest(options_.env, folders_.store());
       absl::IsDataLoss(manifest)) {
-    options_.log->error("a new manifest is made from the table files error=\"{}\"", MessageOf(manifest));
+    options_.log->error("a new manifest is made from the table files error={}", MessageOf(manifest));
     return OpenWithNewManifest();
   }
   absl::Status status = OpenWith(kPointInTimeRecovery, /*with_unreadable_files=*/false);
   if (!absl::IsDataLoss(status)) return status;
-  options_.log->warn("the store does not open with a prefix of its log error=\"{}\"", MessageOf(status));
+  options_.log->warn("the store does not open with a prefix of its log error={}", MessageOf(status));
   status = OpenWith(kSkipAnyCorruptedRecords, /*with_unreadable_files=*/true);
   if (!absl::IsDataLoss(status)) return status;
-  options_.log->error("the manifest is damaged; a new one is made from the table files error=\"{}\"",
+  options_.log->error("the manifest is damaged; a new one is made from the table files error={}",
                       MessageOf(status));
   return OpenWithNewManifest();
 }
@@ -175,8 +175,8 @@ void DamagedStore::ReportFile(const std::string& path, const FileExamination& fo
   report.is_partly_readable = found.state != FileState::kLost;
   report.error = found.error;
   if (found.family.empty() || found.family == Store::kFamilyNames[Store::kItems]) has_lost_items_ = true;
-  options_.log->error("a table file is damaged file=\"{}\" family={} bytes={} kept={} error=\"{}\"",
-                      report.name, report.family.empty() ? "unknown" : report.family, report.bytes,
+  options_.log->error("a table file is damaged file={} family={} bytes={} kept={} error={}", report.name,
+                      report.family.empty() ? "unknown" : report.family, report.bytes,
                       report.is_partly_readable ? "\"records of undamaged blocks\"" : "nothing",
                       report.error);
   file_reports_.push_back(std::move(report));
@@ -212,7 +212,7 @@ absl::Status DamagedStore::Examine() {
                               : CheckFamily(*copy_, number);
     if (status.ok()) continue;
     if (!absl::IsDataLoss(status)) return status;
-    options_.log->error("a column family is computed again family={} error=\"{}\"", Store::kFamilyNames[i],
+    options_.log->error("a column family is computed again family={} error={}", Store::kFamilyNames[i],
                         MessageOf(status));
     unreadable_.insert(number);
   }
@@ -269,8 +269,8 @@ absl::Status DamagedStore::ReadCatalog() {
   }
   const ReadableRecords copy = ReadCatalogCopy(options_.env, directory_);
   if (copy.damaged)
-    options_.log->error("the copy of the catalog is damaged too path=\"{}/{}\"", directory_,
-                        kCatalogFileName);
+    options_.log->error("the copy of the catalog is damaged too path={}",
+                        absl::StrCat(directory_, "/", kCatalogFileName));
   if (const int64_t restored = AddMissing(copy.records, &catalog_); restored > 0)
     options_.log->warn("tables are restored from the copy of the catalog tables={}", restored);
 

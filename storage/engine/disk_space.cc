@@ -20,8 +20,7 @@ const char* const kAcceptedNames[] = {"all", "deletions", "none"};
 
 }  // namespace
 
-DiskSpace::DiskSpace(rocksdb::Env* env, std::string directory, uint64_t floor_bytes,
-                     std::shared_ptr<spdlog::logger> log)
+DiskSpace::DiskSpace(rocksdb::Env* env, std::string directory, uint64_t floor_bytes, common::Log log)
     : env_(env), directory_(std::move(directory)), floor_bytes_(floor_bytes), log_(std::move(log)) {}
 
 uint64_t DiskSpace::FreeBytes() const {

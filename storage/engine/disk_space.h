@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/log/log.h"
 #include "rocksdb/env.h"
 #include "spdlog/logger.h"
 #include "storage/base/status.h"
@@ -30,8 +31,7 @@ enum class WriteSpace {
 // Thread-safe, except where said otherwise.
 class DiskSpace {
  public:
-  DiskSpace(rocksdb::Env* env, std::string directory, uint64_t floor_bytes,
-            std::shared_ptr<spdlog::logger> log);
+  DiskSpace(rocksdb::Env* env, std::string directory, uint64_t floor_bytes, common::Log log);
 
   // Measures the free space, and logs when the accepted writes change. Not thread-safe: called at opening,
   // then by the maintenance thread.
@@ -63,7 +63,7 @@ class DiskSpace {
   rocksdb::Env* const env_;
   const std::string directory_;
   const uint64_t floor_bytes_;
-  const std::shared_ptr<spdlog::logger> log_;
+  const common::Log log_;
   std::atomic<Accepted> accepted_ = Accepted::kAll;
   std::atomic<int64_t> refused_ = 0;
 };

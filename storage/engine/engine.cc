@@ -151,7 +151,7 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(DatabaseOptions options) {
     };
   }
   pipeline.on_failure = [engine = engine.get()](const absl::Status& status) {
-    engine->options_.log->error("a write failed; the store will be reopened error=\"{}\"", MessageOf(status));
+    engine->options_.log->error("a write failed; the store will be reopened error={}", MessageOf(status));
     engine->Fail();
   };
   engine->change_waiters_ = std::make_unique<ChangeWaiters>(
@@ -165,7 +165,7 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(DatabaseOptions options) {
   // RocksDB has written what it replayed to table files. A process that is killed each second must not leave
   // the watermark where it was.
   if (absl::Status kept = engine->AdvanceWatermark(); !kept.ok())
-    opts.log->warn("the watermark could not be written error=\"{}\"", MessageOf(kept));
+    opts.log->warn("the watermark could not be written error={}", MessageOf(kept));
   ITEMDB_RETURN_IF_ERROR(RewriteSmallFiles(*engine->environment_, opts.data_directory));
   engine->reclaimer_ = std::make_unique<Reclaimer>(*engine);
   engine->FenceIfPromoted();
@@ -232,7 +232,7 @@ void Engine::TellArchive(const Store& store, uint64_t change, int64_t commit_tim
   StorePosition position;
   position.database_id = database_id_;
   if (const rocksdb::Status known = store.db()->GetDbIdentity(position.store_id); !known.ok()) {
-    options_.log->error("the archive cannot be used for restoring: the store has no identity error=\"{}\"",
+    options_.log->error("the archive cannot be used for restoring: the store has no identity error={}",
                         known.ToString());
   }
   position.sequence = store.db()->GetLatestSequenceNumber();
@@ -301,11 +301,11 @@ Engine::~Engine() {
   reclaimer_.reset();  // After the maintenance thread, which interrupts it.
   pipeline_->Drain(MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable, "the database is closing"));
   if (absl::Status synced = pipeline_->SyncNow(); !synced.ok()) {
-    options_.log->error("the last writes could not be synced error=\"{}\"", MessageOf(synced));
+    options_.log->error("the last writes could not be synced error={}", MessageOf(synced));
   }
   CopyCatalog();
   if (absl::Status kept = AdvanceWatermark(); !kept.ok()) {
-    options_.log->error("the watermark could not be written error=\"{}\"", MessageOf(kept));
+    options_.log->error("the watermark could not be written error={}", MessageOf(kept));
   }
   if (const auto view = View(); view.ok()) LogDamage(**view);
   if (archive() != nullptr) archive()->Stop();
@@ -382,7 +382,7 @@ absl::Status Engine::Fence(const Promotion& promotion) {
   absl::Status written = drained.ok() ? archive()->WriteNow() : drained;
   if (written.ok()) written = WriteFenced(env(), archive()->directory());
   if (!written.ok()) {
-    options_.log->error("the archive could not be finished for the promoted standby error=\"{}\"",
+    options_.log->error("the archive could not be finished for the promoted standby error={}",
                         MessageOf(written));
   }
   return written;
@@ -486,7 +486,7 @@ void Engine::Maintain() {
   WatchClock();
   pinned_snapshots_.ReleaseExpired();
   if (absl::Status synced = pipeline_->SyncNow(); !synced.ok()) {
-    options_.log->error("relaxed writes could not be synced; the store will be reopened error=\"{}\"",
+    options_.log->error("relaxed writes could not be synced; the store will be reopened error={}",
                         MessageOf(synced));
     Fail();
     return;
@@ -503,7 +503,7 @@ void Engine::Maintain() {
     }
   }
   if (absl::Status kept = AdvanceWatermark(); !kept.ok()) {
-    options_.log->warn("the watermark could not be written error=\"{}\"", MessageOf(kept));
+    options_.log->warn("the watermark could not be written error={}", MessageOf(kept));
   }
   if (const auto now = std::chrono::steady_clock::now(); now >= next_catalog_copy_) {
     CopyCatalog();
@@ -526,7 +526,7 @@ void Engine::LogDamage(const ReadView& view) {
       options_.log->error(
           "damage: a block of a table file cannot be read; reads of its records fail, everything else goes "
           "on "
-          "file={} offset={} file_bytes={} family={} owner=\"{}\" met_by={} error=\"{}\" "
+          "file={} offset={} file_bytes={} family={} owner={} met_by={} error={} "
           "next=\"'itemctl damage list' names the keys; restore a backup, or remove single items with "
           "'itemctl damage discard'\"",
           file.name, block.place.offset, file.bytes, file.family, OwnersOf(view.catalog(), file),
@@ -545,7 +545,7 @@ void Engine::CopyCatalog() {
   const auto view = View();
   if (!view.ok()) return;
   if (absl::Status copied = catalog_copy_->Update(**view); !copied.ok())
-    options_.log->warn("the copy of the catalog could not be written error=\"{}\"", MessageOf(copied));
+    options_.log->warn("the copy of the catalog could not be written error={}", MessageOf(copied));
 }
 
 absl::Status Engine::AdvanceWatermark() {
@@ -593,7 +593,7 @@ void Engine::Reopen() {
                                     MessageOf(possible) + ")",
                                 1000));
     if (!std::exchange(waits_for_disk_, true)) {
-      options_.log->error("the store cannot be reopened yet; reads go on, writes are refused error=\"{}\"",
+      options_.log->error("the store cannot be reopened yet; reads go on, writes are refused error={}",
                           MessageOf(possible));
     }
     return;  // MaintenanceLoop tries again, as failed_ is still set.
@@ -614,13 +614,13 @@ void Engine::Reopen() {
   }
   disk_space_.Update();
   if (absl::Status installed = InstallReplacement(); !installed.ok()) {
-    options_.log->error("the store could not be replaced error=\"{}\"", MessageOf(installed));
+    options_.log->error("the store could not be replaced error={}", MessageOf(installed));
     return;  // MaintenanceLoop tries again, as failed_ is still set.
   }
   absl::StatusOr<Recovered> recovered =
       OpenDirectory(options_.data_directory, MakeStoreOptions(), /*recover_last_good=*/false);
   if (!recovered.ok()) {
-    options_.log->error("the store could not be reopened error=\"{}\"", MessageOf(recovered.status()));
+    options_.log->error("the store could not be reopened error={}", MessageOf(recovered.status()));
     return;  // MaintenanceLoop tries again, as failed_ is still set.
   }
   {

@@ -188,7 +188,7 @@ void FileCheck::Report(const rocksdb::LiveFileMetaData& file, const std::string&
   }
   engine_.options().log->error(
       "the file check found damage; restore a backup, or write what is intact into a new database with itemd "
-      "salvage finding=\"{}\"",
+      "salvage finding={}",
       finding);
 }
 

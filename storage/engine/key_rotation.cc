@@ -82,7 +82,7 @@ std::set<std::string> KeyRotation::FindOldFiles() const {
 }
 
 void KeyRotation::Loop() {
-  spdlog::logger& log = *engine_.options().log;
+  const common::Log& log = engine_.options().log;
   const std::string& key = engine_.environment().keys().front().id;
   std::chrono::seconds pause = kFirstPause;
   std::set<std::string> old = FindOldFiles();
@@ -129,7 +129,7 @@ bool KeyRotation::RewriteTableFiles(const std::set<std::string>& names) {
     if (stopped_) return false;
     if (!status.ok())
       engine_.options().log->warn(
-          "a file that needs an older encryption key could not be rewritten file={} error=\"{}\"",
+          "a file that needs an older encryption key could not be rewritten file={} error={}",
           file.name.substr(1), WithoutDirectories(status.ToString()));
     const auto milliseconds =
         1000 * static_cast<int64_t>(file.size) / engine_.options().reclaim_bytes_per_second;

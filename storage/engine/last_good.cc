@@ -49,7 +49,7 @@ absl::Status SalvageItems(const DamagedStore& damaged, Store* store) {
       return absl::OkStatus();
     };
     ITEMDB_ASSIGN_OR_RETURN(const ReadRecords read, ForEachReadableRecord(options.env, file.path, add));
-    options.log->warn("items were read from a damaged file file=\"{}\" items={} taken={} damaged_ranges={}",
+    options.log->warn("items were read from a damaged file file={} items={} taken={} damaged_ranges={}",
                       file.path.substr(file.path.rfind('/') + 1), read.records, taken, read.damaged_ranges);
   }
   return absl::OkStatus();
@@ -137,7 +137,7 @@ void Report(const DamagedStore& damaged) {
   // Sequences say nothing about the items of lost table files.
   const bool has_lost = damaged.has_lost_items();
   damaged.options().log->error(
-      "data may be lost: recovered_through={} first_missing={} durable_before={} lost_or_damaged_files={} "
+      "data may be lost recovered_through={} first_missing={} durable_before={} lost_or_damaged_files={} "
       "lost_items_of_any_change={} log_restarts_at={}",
       has_lost ? "unknown" : std::to_string(last),
       has_lost ? "unknown" : std::to_string(first_missing == 0 ? last + 1 : first_missing),
@@ -155,7 +155,7 @@ absl::Status MakeLastGoodStore(DamagedStore& damaged) {
 
 absl::Status RecoverWithLosses(const std::string& directory, const StoreOptions& options,
                                const DurabilityWatermark& watermark, const std::string& cause) {
-  options.log->warn("recovering what is readable cause=\"{}\"", cause);
+  options.log->warn("recovering what is readable cause={}", cause);
   for (bool has_ballast = true;; has_ballast = false) {
     RecoveryFolders folders(options.env, directory);
     DamagedStore damaged(directory, options, watermark, folders);
@@ -173,7 +173,7 @@ absl::Status RecoverWithLosses(const std::string& directory, const StoreOptions&
     ITEMDB_ASSIGN_OR_RETURN(const int number, folders.TakePlace(watermark, cause));
     const std::string quarantine = folders.Quarantine(number);
     const FolderSize size = MeasureFolder(options.env, quarantine + "/rocksdb");
-    options.log->warn("the files from before the recovery are kept path=\"{}\" files={} bytes={}", quarantine,
+    options.log->warn("the files from before the recovery are kept path={} files={} bytes={}", quarantine,
                       size.files, size.bytes);
     return absl::OkStatus();
   }

@@ -132,7 +132,7 @@ void Reclaimer::Loop() {
     if (MessageOf(status) == last_error) continue;
     last_error = MessageOf(status);
     engine_.options().log->error(
-        "the space of deleted tables and indexes could not be reclaimed yet error=\"{}\"", last_error);
+        "the space of deleted tables and indexes could not be reclaimed yet error={}", last_error);
   }
 }
 

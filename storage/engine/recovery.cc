@@ -69,9 +69,8 @@ absl::Status CheckUpToTornTail(const std::string& directory, const DurabilityWat
   StoreOptions up_to_damage = *options;
   up_to_damage.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
   if (!CheckNothingIsMissing(directory, up_to_damage, watermark, depth).ok()) return complete;
-  options->log->warn(
-      "the write-ahead log ends in bytes that were never synced; they are dropped error=\"{}\"",
-      MessageOf(complete));
+  options->log->warn("the write-ahead log ends in bytes that were never synced; they are dropped error={}",
+                     MessageOf(complete));
   *options = std::move(up_to_damage);
   return absl::OkStatus();
 }
@@ -96,10 +95,11 @@ absl::StatusOr<Recovered> OpenComplete(const std::string& directory, StoreOption
   ITEMDB_ASSIGN_OR_RETURN(recovered.start.store, OpenWithBallast(directory, options));
   if (!has_store) ITEMDB_RETURN_IF_ERROR(SyncEntries(options.env, directory));
   ITEMDB_RETURN_IF_ERROR(LoadCatalog(&recovered));
-  ITEMDB_ASSIGN_OR_RETURN(const ChangeLogExtent extent,
-                          MeasureChangeLog(*recovered.start.store, recovered.changes_start, {}));
-  recovered.start.last_commit_time_us = extent.last_commit_time_us;
-  recovered.start.next_sequence = std::max(extent.last, recovered.changes_start - 1) + 1;
+  const absl::StatusOr<ChangeLogExtent> extent =
+      MeasureChangeLog(*recovered.start.store, recovered.changes_start, {});
+  if (!extent.ok()) return WithNextCommand(directory, extent.status());
+  recovered.start.last_commit_time_us = extent->last_commit_time_us;
+  recovered.start.next_sequence = std::max(extent->last, recovered.changes_start - 1) + 1;
   return recovered;
 }
 
@@ -119,7 +119,7 @@ absl::Status ContinueOrRecover(const std::string& directory, const StoreOptions&
     RecoveryFolders folders(options.env, directory);
     ITEMDB_ASSIGN_OR_RETURN(const bool is_finished, folders.Continue(watermark.recovering));
     if (is_finished) {
-      options.log->warn("the recovery that was interrupted is finished quarantine=\"{}\"",
+      options.log->warn("the recovery that was interrupted is finished quarantine={}",
                         folders.Quarantine(watermark.recovering));
       return absl::OkStatus();
     }

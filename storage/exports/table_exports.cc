@@ -336,7 +336,7 @@ TableExports::Time TableExports::MakeExports() {
     if (!next.ok()) {
       // UNAVAILABLE: the store is being reopened.
       if (!absl::IsUnavailable(next.status()))
-        engine_.options().log->error("exports cannot be read error=\"{}\"", MessageOf(next.status()));
+        engine_.options().log->error("exports cannot be read error={}", MessageOf(next.status()));
       return retry_at();
     }
     if (!next->has_value()) return Time::max();
@@ -348,7 +348,7 @@ TableExports::Time TableExports::MakeExports() {
     const absl::StatusOr<v1::ExportDescription> made = MakeExport(stored);
     if (!cancellation_.Check().ok()) return Time::max();
     if (absl::IsUnavailable(made.status()) && ++attempts_[id] < kMaxExportAttempts) {
-      engine_.options().log->warn("an export failed and will be retried export={} error=\"{}\"", arn,
+      engine_.options().log->warn("an export failed and will be retried export={} error={}", arn,
                                   MessageOf(made.status()));
       return retry_at();
     }
@@ -373,7 +373,7 @@ TableExports::Time TableExports::MakeExports() {
       engine_.options().log->info("export made export={} change_sequence={} items={}", arn,
                                   made->change_sequence(), made->item_count());
     } else {
-      engine_.options().log->warn("export failed export={} error=\"{}\"", arn, MessageOf(made.status()));
+      engine_.options().log->warn("export failed export={} error={}", arn, MessageOf(made.status()));
     }
   }
 }

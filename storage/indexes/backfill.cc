@@ -235,7 +235,7 @@ class Backfill {
     if (stored.has_value()) {
       entry = MakeIndexEntry(*index_, ItemView(stored->payload), key);
     } else {
-      engine_.options().log->error("a damaged item gets no entry in a new index error=\"{}\"",
+      engine_.options().log->error("a damaged item gets no entry in a new index error={}",
                                    MessageOf(DamagedRecordError("table " + table_->name, key)));
     }
     if (!stored.has_value() || !entry.ok()) {

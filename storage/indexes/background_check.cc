@@ -124,10 +124,10 @@ std::optional<int64_t> BackgroundCheck::CompareSome(int64_t limit) {
   failed.Update(compared.status());
   if (!failed.ok()) {
     error_ = MessageOf(failed);
-    engine_.options().log->error("the background check could not read records error=\"{}\"", error_);
+    engine_.options().log->error("the background check could not read records error={}", error_);
   }
   for (int i = found_.findings_size(); i < so_far.findings_size(); ++i)
-    engine_.options().log->error("the background check found an error finding=\"{}\"", so_far.findings(i));
+    engine_.options().log->error("the background check found an error finding={}", so_far.findings(i));
   found_ = std::move(so_far);
   if (compared.ok() && *compared == limit) {
     place_.from = std::move(from);

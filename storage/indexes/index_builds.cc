@@ -109,7 +109,7 @@ void IndexBuilds::RunAttempt(BuildingIndex building) {
   if (status.ok())
     engine_.options().log->info("index backfill finished table={} index={}", name.first, name.second);
   if (has_failed) {
-    engine_.options().log->warn("index backfill failed and will be retried table={} index={} error=\"{}\"",
+    engine_.options().log->warn("index backfill failed and will be retried table={} index={} error={}",
                                 name.first, name.second, MessageOf(status));
   }
   MutexLock lock(mutex_);

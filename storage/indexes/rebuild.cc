@@ -48,7 +48,7 @@ absl::Status RebuildDerived(Engine& engine) {
     int64_t repaired = 0;
     Differences report;
     report.damaged = [&](const std::string& owner, std::string_view key, const std::string& what) {
-      engine.options().log->error("damaged record owner=\"{}\" key={} error=\"{}\"", owner, Hex(key), what);
+      engine.options().log->error("damaged record owner={} key={} error={}", owner, Hex(key), what);
     };
     report.damaged_entry = [&](const Index&, std::string_view) { ++repaired; };
     report.missing = [&](const Index&, const IndexEntry&, bool) { ++repaired; };

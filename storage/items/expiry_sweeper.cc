@@ -68,7 +68,7 @@ void ExpirySweeper::Loop() {
     const bool pauses = !more.ok() && !absl::IsUnavailable(more.status()) && !absl::IsUnknown(more.status());
     if (pauses && paused_reason_.empty()) {
       paused_reason_ = MessageOf(more.status());
-      engine_.options().log->warn("expired items cannot be deleted for now error=\"{}\"", paused_reason_);
+      engine_.options().log->warn("expired items cannot be deleted for now error={}", paused_reason_);
     } else if (more.ok() && !paused_reason_.empty()) {
       paused_reason_.clear();
       engine_.options().log->info("expired items are deleted again");
@@ -265,7 +265,7 @@ void ExpirySweeper::ReportDamageOnce(SweepState& state, const std::string& what)
   state.damaged = true;
   state.retry_at = Clock::now() + engine_.options().damaged_expiry_interval;
   engine_.options().log->error(
-      "expired items may be left undeleted until the table is checked and repaired table={} error=\"{}\"",
+      "expired items may be left undeleted until the table is checked and repaired table={} error={}",
       state.table_name, what);
 }
 

@@ -221,7 +221,7 @@ TableRestores::Time TableRestores::RestoreAll() {
   if (!view.ok()) return now + kRetryAfter;  // The store is being reopened.
   const auto tables = FindRestoringTables(**view);
   if (!tables.ok()) {
-    engine_.options().log->error("tables that are being restored cannot be read error=\"{}\"",
+    engine_.options().log->error("tables that are being restored cannot be read error={}",
                                  MessageOf(tables.status()));
     return now + kRetryUnreadable;
   }
@@ -243,20 +243,20 @@ TableRestores::Time TableRestores::RestoreAll() {
       continue;
     }
     if (MayRetry(status) && (engine_.IsFailed() || ++failures_[name] < kMaxAttempts)) {
-      engine_.options().log->warn("restoring a table failed and will be retried table={} error=\"{}\"", name,
+      engine_.options().log->warn("restoring a table failed and will be retried table={} error={}", name,
                                   MessageOf(status));
       poll_at = std::min(poll_at, BackgroundThread::Clock::now() + kRetryAfter);
       continue;
     }
-    engine_.options().log->error("restoring a table failed, and the table is removed table={} error=\"{}\"",
-                                 name, MessageOf(status));
+    engine_.options().log->error("restoring a table failed, and the table is removed table={} error={}", name,
+                                 MessageOf(status));
     failures_.erase(name);
     const absl::Status undone = Undo(name, status);
     if (undone.ok()) continue;
     // The next attempt ends here again.
     if (!absl::IsUnavailable(undone)) {
-      engine_.options().log->error("a table that is not restored cannot be removed table={} error=\"{}\"",
-                                   name, MessageOf(undone));
+      engine_.options().log->error("a table that is not restored cannot be removed table={} error={}", name,
+                                   MessageOf(undone));
     }
     poll_at =
         std::min(poll_at, BackgroundThread::Clock::now() +

@@ -47,7 +47,7 @@ void DropIndexEntries(const Index& index, const std::vector<std::string>& segmen
 // One line for each change of a definition: an index that is added or deleted, or other settings.
 void LogUpdate(const Engine& engine, const Table& old_table, const v1::TableDescription& definition,
                const Index* deleted_or_null, uint64_t change_sequence) {
-  spdlog::logger& log = *engine.options().log;
+  const common::Log& log = engine.options().log;
   const std::string& table = old_table.name;
   bool said = false;
   for (const auto& index : definition.global_secondary_indexes()) {

@@ -76,13 +76,13 @@ void Follower::Loop() {
     const bool needs_base = absl::IsOutOfRange(followed) || absl::IsDataLoss(followed);
     SetState(followed, needs_base);
     if (needs_base && Clock::now() >= next_base_) {
-      engine_.options().log->warn("the standby needs a new base reason=\"{}\"", MessageOf(followed));
+      engine_.options().log->warn("the standby needs a new base reason={}", MessageOf(followed));
       followed = Rebase();
       next_base_ = Clock::now() + kBaseInterval;
     }
     // The store is being reopened: tried again soon. Each other error is logged once.
     if (followed.code() != logged.code() && !followed.ok() && engine_.View().ok())
-      engine_.options().log->error("the standby cannot follow its primary error=\"{}\"", MessageOf(followed));
+      engine_.options().log->error("the standby cannot follow its primary error={}", MessageOf(followed));
     if (followed.ok() && !logged.ok()) engine_.options().log->info("the standby follows its primary again");
     logged = followed;
   }
@@ -264,7 +264,7 @@ absl::Status Follower::StopPrimary(const Promotion& promotion) {
   primary_has_answered_ = stopped.ok();
   if (!stopped.ok()) {
     options.log->warn(
-        "the primary did not answer: writes that it accepts now are lost to this database error=\"{}\"",
+        "the primary did not answer: writes that it accepts now are lost to this database error={}",
         MessageOf(stopped));
   }
   return absl::OkStatus();

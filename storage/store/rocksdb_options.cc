@@ -38,12 +38,12 @@ class CollectionPrefix : public rocksdb::SliceTransform {
   }
 };
 
-// Warnings that tell of nothing wrong: a backup and the look for its files overlap, and files that were
-// ingested have no id of the database.
+// Lines that tell of nothing wrong: a backup and the look for its files overlap, files that were ingested
+// have no id of the database, and a database that is made has no directory yet.
 bool IsHarmless(std::string_view text) {
   for (const std::string_view known :
        {"File Deletions Disabled, but already disabled", "File Deletions Enable, but not really enabled",
-        "SST file opened without unique ID"}) {
+        "SST file opened without unique ID", "dir NotFound"}) {
     if (text.find(known) != std::string_view::npos) return true;
   }
   return false;
@@ -53,7 +53,7 @@ bool IsHarmless(std::string_view text) {
 // aborts the process on a full disk.
 class SpdlogLogger : public rocksdb::Logger {
  public:
-  explicit SpdlogLogger(std::shared_ptr<spdlog::logger> log)
+  explicit SpdlogLogger(common::Log log)
       : rocksdb::Logger(rocksdb::InfoLogLevel::WARN_LEVEL), log_(std::move(log)) {}
 
   using rocksdb::Logger::Logv;
@@ -71,11 +71,11 @@ class SpdlogLogger : public rocksdb::Logger {
                      : level == rocksdb::InfoLogLevel::WARN_LEVEL ? spdlog::level::warn
                                                                   : spdlog::level::debug;
     if (IsHarmless(text)) log_level = spdlog::level::debug;
-    log_->log(log_level, "rocksdb message=\"{}\"", text);
+    log_->log(log_level, "rocksdb text={}", text);
   }
 
  private:
-  std::shared_ptr<spdlog::logger> log_;
+  common::Log log_;
 };
 
 // When writes are not synced: syncs each closed write-ahead log before the first write to the next log.
@@ -111,7 +111,7 @@ class ClosedLogSync : public rocksdb::EventListener {
       if (status.ok()) status = file->Sync();
       // RocksDB's next sync gets the same error and returns it to the waiting writers.
       if (!status.ok())
-        return log_->error("a closed write-ahead log could not be synced log={} error=\"{}\"", name + 1,
+        return log_->error("a closed write-ahead log could not be synced log={} error={}", name + 1,
                            status.ToString());
       synced_through_ = number;
     }
@@ -120,7 +120,7 @@ class ClosedLogSync : public rocksdb::EventListener {
  private:
   rocksdb::Env* const env_;
   const std::string path_;
-  const std::shared_ptr<spdlog::logger> log_;
+  const common::Log log_;
   // Used only on RocksDB's write thread.
   uint64_t synced_through_ = 0;
 };
@@ -153,7 +153,7 @@ std::shared_ptr<rocksdb::Cache> NewBlockCache(size_t bytes) {
 
 }  // namespace
 
-std::shared_ptr<rocksdb::Logger> NewRocksDBLogger(std::shared_ptr<spdlog::logger> log) {
+std::shared_ptr<rocksdb::Logger> NewRocksDBLogger(common::Log log) {
   return std::make_shared<SpdlogLogger>(std::move(log));
 }
 

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "common/log/log.h"
 #include "rocksdb/options.h"
 #include "rocksdb/slice_transform.h"
 #include "storage/store/store.h"
@@ -21,7 +22,7 @@ inline constexpr int kLevel0CompactionFilesOfEntries = 4;
 rocksdb::Options RocksDBOptions(const StoreOptions& options, const std::shared_ptr<rocksdb::Logger>& logger);
 
 // Writes RocksDB's log lines to `log`.
-std::shared_ptr<rocksdb::Logger> NewRocksDBLogger(std::shared_ptr<spdlog::logger> log);
+std::shared_ptr<rocksdb::Logger> NewRocksDBLogger(common::Log log);
 
 // The key prefix that is in the bloom filters of families with keyspaces, besides the whole key: the storage
 // id and the first key attribute. For a table this prefix is an item collection.

@@ -377,6 +377,11 @@ StoreFigures Store::MeasureFigures(uint64_t current_snapshot) const {
     std::string files;
     if (db_->GetProperty(families_[i], Properties::kNumFilesAtLevelPrefix + "0", &files))
       (void)absl::SimpleAtoi(files, &family.level0_files);
+    rocksdb::ColumnFamilyMetaData metadata;
+    db_->GetColumnFamilyMetaData(families_[i], &metadata);
+    figures.level_bytes.resize(std::max(figures.level_bytes.size(), metadata.levels.size()));
+    for (const rocksdb::LevelMetaData& level : metadata.levels)
+      figures.level_bytes[level.level] += level.size;
   }
   figures.running_compactions = measure(Properties::kNumRunningCompactions);
   figures.running_flushes = measure(Properties::kNumRunningFlushes);

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "common/log/log.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/db.h"
 #include "rocksdb/write_buffer_manager.h"
@@ -48,7 +49,7 @@ struct StoreOptions {
   // RocksDB's own directory.
   std::string path;
   rocksdb::Env* env = nullptr;
-  std::shared_ptr<spdlog::logger> log;
+  common::Log log;
   size_t block_cache_bytes = 0;
   size_t memtable_bytes = 0;
   // Gets the damage that reads and compactions meet. Null: nobody does.

@@ -82,9 +82,9 @@ absl::Status GraphMaker::Restore(SharedCopy& copy, VectorCheck check) {
   ITEMDB_RETURN_IF_ERROR(interrupted);
   copy.graph_entries = copy.vectors.graph_size();
   restored_entries_ += static_cast<int64_t>(copy.graph_entries);
-  spdlog::logger& log = *engine_.options().log;
+  const common::Log& log = engine_.options().log;
   if (restored.ok()) {
-    log.info("vector graphs read of=\"{}\" entries={} replaced={} unused_graphs={} change_sequence={}",
+    log.info("vector graphs read of={} entries={} replaced={} unused_graphs={} change_sequence={}",
              copy.owner_name, restored->entries, restored->replaced, restored->unused_graphs,
              restored->change_sequence);
     if (restored->unused_graphs == 0) {
@@ -92,7 +92,7 @@ absl::Status GraphMaker::Restore(SharedCopy& copy, VectorCheck check) {
       copy.kept_graph_entries = copy.graph_entries;
     }
   } else if (!absl::IsNotFound(restored.status())) {
-    log.warn("vector graphs are made anew of=\"{}\" file={} reason=\"{}\"", copy.owner_name,
+    log.warn("vector graphs are made anew of={} file={} reason={}", copy.owner_name,
              files_.PathOf(copy.storage_id), MessageOf(restored.status()));
   }
   return absl::OkStatus();
@@ -109,12 +109,12 @@ void GraphMaker::Keep(SharedCopy& copy) {
   copy.kept_graphs_made = made;
   copy.kept_graph_entries = entries;
   const absl::StatusOr<uint64_t> bytes = Write(copy);
-  spdlog::logger& log = *engine_.options().log;
+  const common::Log& log = engine_.options().log;
   if (bytes.ok()) {
-    log.info("vector graphs kept of=\"{}\" entries={} bytes={}", copy.owner_name, entries, *bytes);
+    log.info("vector graphs kept of={} entries={} bytes={}", copy.owner_name, entries, *bytes);
   } else if (!absl::IsCancelled(bytes.status())) {
-    log.warn("vector graphs are not kept: the next start makes them again of=\"{}\" reason=\"{}\"",
-             copy.owner_name, MessageOf(bytes.status()));
+    log.warn("vector graphs are not kept: the next start makes them again of={} reason={}", copy.owner_name,
+             MessageOf(bytes.status()));
   }
 }
 

@@ -7,7 +7,7 @@ import { makeOrders } from './data.mjs';
 import { Itemd, secret } from './itemd.mjs';
 
 const source = (file) => pathToFileURL(`${process.env.ITEMDB_CONSOLE_SOURCE}/${file}`);
-const { addRequest, deleteRequest, formOfPattern, itemAsCode, readAsCode, readRequest, updateRequest } = await import(source('requests.js'));
+const { addRequest, deleteRequest, formOfPattern, itemAsCode, placesOf, readAsCode, readRequest, updateRequest } = await import(source('requests.js'));
 const { checkTyped, fromPlain, itemFromMessage, itemToMessage, itemToPlain, sameValue, size, duration, whyNotPlain } = await import(source('values.js'));
 
 const keys = [{ name: 'pk', type: 'S', range: false }, { name: 'sk', type: 'N', range: true }];
@@ -99,12 +99,12 @@ describe('code to copy', () => {
   after(async () => assert.equal(await itemd?.stop(), 0));
 
   const run = (program, args, input) => {
-    const ended = spawnSync(program, args, { input, encoding: 'utf8', env: { ...process.env, HOME: itemd.directory, ITEMCTL_ENDPOINT: itemd.grpc, ITEMDB_SECRET_ACCESS_KEY: secret, ITEMDB_ACCESS_KEY_ID: 'ADMIN',
+    const ended = spawnSync(program, args, { input, encoding: 'utf8', env: { ...process.env, HOME: itemd.directory, ITEMDB_SECRET_ACCESS_KEY: secret, ITEMDB_ACCESS_KEY_ID: 'ADMIN',
       AWS_ACCESS_KEY_ID: 'ADMIN', AWS_SECRET_ACCESS_KEY: secret, AWS_DEFAULT_REGION: 'local', PYTHONDONTWRITEBYTECODE: '1', PATH: `${itemd.programs}:${process.env.PATH}` } });
     assert.equal(ended.status, 0, `${program} ${args.join(' ')}: ${ended.stderr}`);
     return ended.stdout;
   };
-  const local = (code) => code.replaceAll('http://localhost:8000', itemd.http);
+  const places = () => ({ grpc: itemd.grpc, http: itemd.http });
   const reads = () => {
     const source_ = { index: 'by_state', keys: [{ name: 'state', type: 'S', range: false }, { name: 'placed', type: 'S', range: true }] };
     const orders = { index: '', keys: [{ name: 'customer_id', type: 'S', range: false }, { name: 'order_id', type: 'S', range: true }] };
@@ -116,23 +116,30 @@ describe('code to copy', () => {
   };
   it('of reads gives what the page shows', () => {
     for (const [read, expected] of reads()) {
-      const code = readAsCode(read);
+      const code = readAsCode(read, places());
       const lines = run('bash', ['-c', `${code.itemctl} -o jsonl --access-key-id ADMIN`]).split('\n').filter(Boolean).length;
       if (expected !== null) assert.equal(lines, expected, code.itemctl);
       else assert.ok(lines > 0);
-      assert.equal(JSON.parse(run('bash', ['-c', `${local(code['AWS CLI'])} --output json`])).Items.length, lines);
-      assert.equal(run('/usr/bin/python3', ['-'], `${local(code.Python)}\nprint(len(page["Items"]))`).trim(), String(lines));
+      assert.equal(JSON.parse(run('bash', ['-c', `${code['AWS CLI']} --output json`])).Items.length, lines);
+      assert.equal(run('/usr/bin/python3', ['-'], `${code.Python}\nprint(len(page["Items"]))`).trim(), String(lines));
     }
   });
   it('of an item gives the item', () => {
-    const code = itemAsCode('Orders', { customer_id: { S: 'cust_001' }, order_id: { S: 'ord_000001' } });
+    const code = itemAsCode('Orders', { customer_id: { S: 'cust_001' }, order_id: { S: 'ord_000001' } }, places());
     assert.match(run('bash', ['-c', `${code.itemctl} -o json --access-key-id ADMIN`]), /"paid"/);
-    assert.match(run('bash', ['-c', local(code['AWS CLI'])]), /"paid"/);
-    assert.match(run('/usr/bin/python3', ['-'], `${local(code.Python)}\nprint(item)`), /paid/);
+    assert.match(run('bash', ['-c', code['AWS CLI']]), /"paid"/);
+    assert.match(run('/usr/bin/python3', ['-'], `${code.Python}\nprint(item)`), /paid/);
+  });
+  it('names the addresses of this itemd', () => {
+    assert.deepEqual(placesOf({ grpc_address: '0.0.0.0:7420', http_address: '[::]:8000', tls: true }, 'db.example'), { grpc: 'db.example:7420', http: 'https://db.example:8000' });
+    assert.deepEqual(placesOf({ grpc_address: 'unix:/run/itemd.sock', http_address: '' }, 'x'), { grpc: 'unix:/run/itemd.sock', http: '' });
+    const code = itemAsCode('Orders', { id: { S: 'a' } }, { grpc: '', http: '' });
+    assert.match(code.Python, /^# .*--http-listen\.$/);
+    assert.match(code.itemctl, /^itemctl item get /);
   });
   it('in C++ compiles', () => {
-    const blocks = reads().map(([read]) => readAsCode(read)['C++']);
-    blocks.push(itemAsCode('Orders', { customer_id: { S: 'a' }, order_id: { N: '1.5' } })['C++']);
+    const blocks = reads().map(([read]) => readAsCode(read, places())['C++']);
+    blocks.push(itemAsCode('Orders', { customer_id: { S: 'a' }, order_id: { N: '1.5' } }, places())['C++']);
     const program = `#include <itemdb/client.h>\nvoid Use(itemdb::Client& client) {\n${blocks.map((one) => `{ ${one} }`).join('\n')}\n}\n`;
     run('g++', ['-std=c++20', '-fsyntax-only', `-I${process.env.ITEMDB_CLIENT_HEADERS}`, '-x', 'c++', '-'], program);
   });

@@ -247,7 +247,7 @@ TEST_F(AccessTest, ANewKeyFileTakesEffectWithoutDroppingCalls) {
 
   const std::string renewed = "another secret, as good";
   WriteKeys(KeyText("ADMIN", kSecret, "admin") + KeyText("READER", renewed, "read"));
-  EXPECT_TRUE(AwaitLog("access keys reloaded access_keys=" + key_file_));
+  EXPECT_TRUE(AwaitLog("access keys reloaded path=" + key_file_));
   EXPECT_EQ(get_status("READER", renewed), grpc::StatusCode::OK);
   EXPECT_EQ(get_status("READER", kSecret), grpc::StatusCode::UNAUTHENTICATED) << "the old secret is gone";
   EXPECT_EQ(get_status("WRITER", kSecret), grpc::StatusCode::UNAUTHENTICATED) << "the key is gone";

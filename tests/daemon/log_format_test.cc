@@ -12,10 +12,8 @@
 namespace itemdb::daemon {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
-using ::testing::Pair;
 using ::testing::SizeIs;
 
 std::string Format(LogStyle style, const std::string& text,
@@ -26,40 +24,21 @@ std::string Format(LogStyle style, const std::string& text,
   return std::string(line.data(), line.size());
 }
 
-TEST(LogFormat, TakesMessagesApart) {
-  const LogMessage parts = SplitLogMessage("database open data_dir=/a b c tables=4 note=");
-  EXPECT_EQ(parts.words, "database open");
-  EXPECT_THAT(parts.fields, ElementsAre(Pair("data_dir", "/a b c"), Pair("tables", "4"), Pair("note", "")));
-  EXPECT_EQ(SplitLogMessage("a = b, C=d, =e").words, "a = b, C=d, =e") << "no name stands before these";
-  EXPECT_EQ(SplitLogMessage("").words, "");
-  EXPECT_THAT(SplitLogMessage("x a= b=1").fields, ElementsAre(Pair("a", ""), Pair("b", "1")));
-}
-
-// Only what the message itself names is a field, not text inside a value.
-TEST(LogFormat, QuotedValuesHaveNoFields) {
-  const LogMessage parts =
-      SplitLogMessage("backup failed error=\"cannot write a=1 b: the \"x\" is c=2\" table=T note=\"\" end=1");
-  EXPECT_EQ(parts.words, "backup failed");
-  EXPECT_THAT(parts.fields, ElementsAre(Pair("error", "cannot write a=1 b: the \"x\" is c=2"),
-                                        Pair("table", "T"), Pair("note", ""), Pair("end", "1")));
-  EXPECT_THAT(SplitLogMessage("x error=\"without an end a=1").fields,
-              ElementsAre(Pair("error", "\"without an end"), Pair("a", "1")));
-}
-
 TEST(LogFormat, TextIsTimeLevelWordsAndPairs) {
   EXPECT_THAT(Format({}, "stopped change_sequence=7", spdlog::level::warn),
               MatchesRegex("20[-0-9]+T[:0-9]+\\.[0-9]+[-+][:0-9]+ warn stopped change_sequence=7\n"));
-  EXPECT_THAT(Format({}, "x reason=No space left path=/a"),
+  EXPECT_THAT(Format({}, "x reason=\"No space left\" path=/a"),
               HasSubstr("x reason=\"No space left\" path=/a\n"));
-  EXPECT_THAT(Format({}, "x a=say \"hi\""), HasSubstr("a=\"say \\\"hi\\\"\""));
 }
 
 TEST(LogFormat, JsonIsOneObjectALine) {
   const std::string line =
-      Format({.json = true}, "slow request table=orders duration_ms=1.5 items=3 id=007 reason=a \"b\"");
+      Format({.json = true},
+             "slow request table=orders duration_ms=1.5 items=3 id=007 reason=\"a \\\"b\\\"\" level=high");
   const auto json = nlohmann::json::parse(line);
   EXPECT_EQ(json["message"], "slow request");
   EXPECT_EQ(json["level"], "info");
+  EXPECT_EQ(json["field_level"], "high") << "the line's own members stay";
   EXPECT_EQ(json["table"], "orders");
   EXPECT_EQ(json["items"], 3);
   EXPECT_EQ(json["id"], "007") << "not a number as anybody writes it";

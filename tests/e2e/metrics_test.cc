@@ -353,6 +353,24 @@ TEST_F(MetricsTest, CountWhatTheStoreReadsAndWrites) {
   EXPECT_TRUE(has_compacted());
   EXPECT_GT(series["itemdb_store_compaction_bytes_total{direction=\"written\"}"], 1'000);
   EXPECT_GT(series["itemdb_store_flush_bytes_total"], 1'000'000);
+  double level_bytes = 0;
+  for (const auto& [name, value] : series) {
+    if (name.starts_with("itemdb_store_level_bytes{")) level_bytes += value;
+  }
+  EXPECT_GT(level_bytes, 100'000);
+}
+
+// A question names a bucket by its text.
+TEST_F(MetricsTest, BoundsOfBucketsAreRoundNumbers) {
+  Start();
+  ASSERT_EQ(Post("CreateTable", kMakeBirds), 200);
+  PutBirds(1);
+  const std::map<std::string, double> series = Scrape();
+  for (const char* bound : {"2e-05", "0.0001", "0.001", "0.1", "1"}) {
+    EXPECT_EQ(series.count(absl::StrCat("itemdb_commit_write_duration_seconds_bucket{le=\"", bound, "\"}")),
+              1)
+        << bound;
+  }
 }
 
 TEST_F(MetricsTest, CountPagesOfStreams) {

@@ -51,7 +51,7 @@ TEST_F(ReloadTest, AHangUpMakesNewKeysValidAtOnce) {
   EXPECT_TRUE(testing::Await([&] { return Accepts("SECOND"); }));
   EXPECT_FALSE(Accepts("FIRST"));
   EXPECT_THAT(daemon_.log(), HasSubstr("signal=Hangup"));
-  EXPECT_THAT(daemon_.log(), HasSubstr("access keys reloaded access_keys=" + key_file_));
+  EXPECT_THAT(daemon_.log(), HasSubstr("access keys reloaded path=" + key_file_));
 
   // A file that stays invalid is logged again each time that someone asks.
   testing::WriteFile(key_file_, "hello");

@@ -247,7 +247,7 @@ Json WithAlways(const Method& method, const Json& request, Json reply) {
 
 }  // namespace
 
-const Method& MethodOf(const std::string& operation) {
+const Method& MethodOf(std::string_view operation) {
   for (const Method& method : Methods()) {
     if (method.operation == operation) return method;
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "tests/processes/raw_client.h"
 #include "tests/protocols/dynamodb_json.h"
@@ -26,7 +27,7 @@ struct Method {
   const google::protobuf::Message* request;
   const google::protobuf::Message* reply;
 };
-const Method& MethodOf(const std::string& operation);
+const Method& MethodOf(std::string_view operation);
 
 // The bytes of the gRPC request that is equal to the JSON `request`.
 std::string EncodeRequest(const Method& method, Json request);

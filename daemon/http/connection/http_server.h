@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/log/log.h"
 #include "daemon/access/access_keys.h"
 #include "daemon/access/tls_files.h"
 #include "daemon/http/api/http_handler.h"
@@ -34,7 +35,7 @@ struct HttpServerOptions {
   // Connections without requests for this long are closed; zero: never.
   absl::Duration idle_timeout = absl::ZeroDuration();
   // Required.
-  std::shared_ptr<spdlog::logger> log;
+  common::Log log;
 };
 
 class HttpServer {

@@ -70,8 +70,8 @@ TEST_F(FileWatcherTest, PutsIntoEffectWhatHasChanged) {
   ASSERT_TRUE(Await([&] { return certificates_.in_effect == 1 && keys_.in_effect == 2; }));
   ASSERT_TRUE(keys_.AwaitPolls(2));
   watcher_.reset();
-  EXPECT_EQ(Count(log_.str(), "certificates reloaded tls_cert=a.pem"), 1u);
-  EXPECT_EQ(Count(log_.str(), "access keys reloaded access_keys=k.toml"), 1u);
+  EXPECT_EQ(Count(log_.str(), "certificates reloaded path=a.pem"), 1u);
+  EXPECT_EQ(Count(log_.str(), "access keys reloaded path=k.toml"), 1u);
 }
 
 TEST_F(FileWatcherTest, KeepsWhatIsInEffectAndComplainsOnce) {

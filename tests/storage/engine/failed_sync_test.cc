@@ -394,6 +394,27 @@ TEST_F(FailedSyncTest, ReopensAlthoughSpaceIsBeingReclaimed) {
   ReadOrders(*database);
 }
 
+// A disk that hangs shows in a figure although no write ends.
+TEST_F(FailedSyncTest, WaitingWritesShowWhileADiskHangs) {
+  auto gate = std::make_shared<GateFileSystem>(disk_, IsLog);
+  DatabaseOptions options = Options();
+  options.file_system = gate;
+  std::unique_ptr<Database> database = Open(options);
+  ASSERT_NE(database, nullptr);
+  ASSERT_TRUE(CreateTable(*database, TableRequest("Plain")).ok());
+  const auto wait = [&] { return database->MeasureFigures().commits.queue_wait; };
+  EXPECT_EQ(wait(), std::chrono::nanoseconds(0));
+  gate->Shut();
+  std::thread first([&] { EXPECT_TRUE(Put(*database, "first").ok()); });
+  gate->AwaitWaiting();
+  std::thread second([&] { EXPECT_TRUE(Put(*database, "second").ok()); });
+  Poll("the queue to wait", [&] { return wait() >= std::chrono::milliseconds(50); });
+  gate->Open();
+  first.join();
+  second.join();
+  EXPECT_EQ(wait(), std::chrono::nanoseconds(0));
+}
+
 // A request that is the last user of a failed store does not wait until RocksDB has finished its files.
 TEST_F(FailedSyncTest, ClosesTheStoreOnAThreadOfItsOwn) {
   auto gate =

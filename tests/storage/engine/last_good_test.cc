@@ -110,6 +110,25 @@ TEST_F(LastGoodTest, ALostTableFileDoesNotCostTheLog) {
   }
 }
 
+TEST_F(LastGoodTest, ADamagedChangeLogIsRefusedWithTheNextCommand) {
+  MakeDatabaseWithChangeRecordsInTableFiles();
+  Save();
+  int refused = 0;
+  for (const std::string& file : FilesOf("changes")) {
+    SCOPED_TRACE(file);
+    Flip(PathOf(file), 20);
+    // A start reads what it needs: the end of the log, and files with gaps.
+    if (const auto opened = Database::Open(Options()); !opened.ok()) {
+      ++refused;
+      EXPECT_TRUE(absl::IsDataLoss(opened.status())) << opened.status();
+      EXPECT_THAT(opened.status().message(), ::testing::HasSubstr("cannot read the change log"));
+      EXPECT_THAT(opened.status().message(), ::testing::HasSubstr("start once with --recover=last-good"));
+    }
+    Restore();
+  }
+  EXPECT_GT(refused, 0);
+}
+
 // Without the copy a new table of the same name must still not see the items of the lost one.
 TEST_F(LastGoodTest, WithoutCatalogAndCopyTheItemsStayButHaveNoTable) {
   MakeDatabaseInTableFiles();

@@ -4,7 +4,7 @@ import { Fragment, h } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { dynamo, setEditing } from './api.js';
 import { CopyAs, Dialog, Failure, Loading, Note, Segments } from './ui.jsx';
-import { addRequest, deleteRequest, itemAsCode, pick, updateRequest } from './requests.js';
+import { addRequest, deleteRequest, itemAsCode, pick, placesOf, updateRequest } from './requests.js';
 import { cellText, checkTyped, itemFromPlain, itemToPlain, sameValue, whyNotPlain } from './values.js';
 
 const format = (item, form) => JSON.stringify(form === 'plain' ? itemToPlain(item) : item, null, 2);
@@ -112,7 +112,7 @@ export function ItemEditor({ tableName, keys, shown, partial, session, onClose, 
           <Segments label="Form" of={[['typed', 'Typed JSON'], ['plain', 'Plain JSON']]} value={form} onChange={(wanted) => wanted !== form && changeForm(wanted)} />
           {!adding && <button type="button" onClick={() => setCopying(!copying)} aria-expanded={copying}>Copy as…</button>}
         </div>
-        {copying && <CopyAs codes={itemAsCode(tableName, key)} />}
+        {copying && <CopyAs codes={itemAsCode(tableName, key, placesOf(session, location.hostname))} />}
         <label><span class="hidden">Item as {form} JSON</span>
           <textarea class="item" value={text} readOnly={!mayWrite} spellcheck={false} autocapitalize="off" onInput={(event) => { setText(event.target.value); setAsking(''); }} /></label>
       </div>}

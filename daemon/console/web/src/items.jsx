@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { itemdb } from './api.js';
 import { CopyAs, Dialog, Empty, Failure, LongTable, Note } from './ui.jsx';
 import { ItemEditor } from './editor.jsx';
-import { FieldError, filterOperators, formOfPattern, isActive, keyOperators, keyTypes, pick, readAsCode, readRequest, sourcesOf, spelled } from './requests.js';
+import { FieldError, filterOperators, formOfPattern, isActive, keyOperators, keyTypes, pick, placesOf, readAsCode, readRequest, sourcesOf, spelled } from './requests.js';
 import { cellText, count, duration, itemFromMessage, plural, size, toMessage } from './values.js';
 
 const messages = (values) => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, toMessage(value)]));
@@ -182,7 +182,7 @@ export function Items({ table, session, start }) {
         <div class="row middle">
           <button class="main" disabled={busy}>{busy ? 'Reading…' : 'Run'}</button>
           <button type="button" onClick={() => change({ filters: [...form.filters, { name: '', op: 'eq', type: 'S', value: '' }] })}>Add a filter</button>
-          <button type="button" disabled={!planned.read} onClick={() => setCopying(readAsCode(planned.read))}>Copy as…</button>
+          <button type="button" disabled={!planned.read} onClick={() => setCopying(readAsCode(planned.read, placesOf(session, location.hostname)))}>Copy as…</button>
           {mayWrite && <button type="button" onClick={() => setOpen({ item: null })}>Add an item</button>}
           <span class="quiet">{planned.read && (planned.read.operation === 'Scan' ? 'Scan: reads everything' : <>Query: <code>{spelled(planned.read.keyCondition, planned.read)}</code></>)}
             {planned.problem && planned.problem.message}</span>

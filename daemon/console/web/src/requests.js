@@ -145,29 +145,40 @@ function cpp(value) {
 }
 const cppMap = (object, write) => `{${Object.entries(object).map(([name, one]) => `{${JSON.stringify(name)}, ${write(one)}}`).join(', ')}}`;
 
-export function readAsCode(read) {
+// Where programs reach this itemd, as they write it, of what /api/session answers; empty: it does not serve that protocol.
+// An address of every interface is reached by the name `host`, by which this page was.
+export function placesOf({ grpc_address: grpc = '', http_address: http = 'localhost:8000', tls }, host) {
+  const reached = (address) => address.replace(/^(0\.0\.0\.0|\[::\])(?=:\d+$)/, host);
+  return { grpc: reached(grpc), http: http && !http.startsWith('unix:') ? `${tls ? 'https' : 'http'}://${reached(http)}` : '' };
+}
+
+const itemctl = (places) => (places.grpc ? `itemctl --endpoint ${quoted(places.grpc)}` : 'itemctl');
+// Code for DynamoDB's protocol.
+const overHttp = (places, code) => (places.http ? code : '# This itemd does not serve DynamoDB\'s protocol: start it with --http-listen.');
+
+export function readAsCode(read, places) {
   const query = read.operation === 'Query';
   const names = has(read.names) && JSON.stringify(read.names);
   const values = has(read.values) && JSON.stringify(read.values);
   return {
     itemctl: join([
-      `itemctl ${query ? 'query' : 'scan'} ${quoted(read.tableName)}`, read.index && `--index ${quoted(read.index)}`,
+      `${itemctl(places)} ${query ? 'query' : 'scan'} ${quoted(read.tableName)}`, read.index && `--index ${quoted(read.index)}`,
       query && `--key-condition ${quoted(read.keyCondition)}`, read.filter && `--filter ${quoted(read.filter)}`,
       names && `--names ${quoted(names)}`, values && `--values ${quoted(values)}`, read.descending && '--no-scan-index-forward', `--limit ${read.limit}`,
     ]),
-    'AWS CLI': join([
+    'AWS CLI': overHttp(places, join([
       `aws dynamodb ${query ? 'query' : 'scan'} --table-name ${quoted(read.tableName)}`, read.index && `--index-name ${quoted(read.index)}`,
       query && `--key-condition-expression ${quoted(read.keyCondition)}`, read.filter && `--filter-expression ${quoted(read.filter)}`,
       names && `--expression-attribute-names ${quoted(names)}`, values && `--expression-attribute-values ${quoted(values)}`,
-      read.descending && '--no-scan-index-forward', `--page-size ${read.limit} --max-items ${read.limit}`, '--endpoint-url http://localhost:8000',
-    ]),
-    Python: [
-      'import boto3', '', 'client = boto3.client("dynamodb", endpoint_url="http://localhost:8000")', `page = client.${query ? 'query' : 'scan'}(`,
+      read.descending && '--no-scan-index-forward', `--page-size ${read.limit} --max-items ${read.limit}`, `--endpoint-url ${quoted(places.http)}`,
+    ])),
+    Python: overHttp(places, [
+      'import boto3', '', `client = boto3.client("dynamodb", endpoint_url=${JSON.stringify(places.http)})`, `page = client.${query ? 'query' : 'scan'}(`,
       ...[`TableName=${python(read.tableName)}`, read.index && `IndexName=${python(read.index)}`, query && `KeyConditionExpression=${python(read.keyCondition)}`,
         read.filter && `FilterExpression=${python(read.filter)}`, names && `ExpressionAttributeNames=${python(read.names)}`,
         values && `ExpressionAttributeValues=${python(read.values)}`, read.descending && 'ScanIndexForward=False', `Limit=${read.limit}`]
         .filter(Boolean).map((line) => `    ${line},`), ')',
-    ].join('\n'),
+    ].join('\n')),
     'C++': [
       `auto page = client.${read.operation}({`,
       ...[`.table_name = ${JSON.stringify(read.tableName)}`, read.index && `.index_name = ${JSON.stringify(read.index)}`,
@@ -179,13 +190,13 @@ export function readAsCode(read) {
   };
 }
 
-export function itemAsCode(tableName, key) {
+export function itemAsCode(tableName, key, places) {
   const typed = JSON.stringify(key);
   return {
-    itemctl: `itemctl item get ${quoted(tableName)} ${quoted(typed)}`,
-    'AWS CLI': join([`aws dynamodb get-item --table-name ${quoted(tableName)}`, `--key ${quoted(typed)}`, '--endpoint-url http://localhost:8000']),
-    Python: ['import boto3', '', 'client = boto3.client("dynamodb", endpoint_url="http://localhost:8000")',
-      `item = client.get_item(TableName=${python(tableName)}, Key=${python(key)}).get("Item")`].join('\n'),
+    itemctl: `${itemctl(places)} item get ${quoted(tableName)} ${quoted(typed)}`,
+    'AWS CLI': overHttp(places, join([`aws dynamodb get-item --table-name ${quoted(tableName)}`, `--key ${quoted(typed)}`, `--endpoint-url ${quoted(places.http)}`])),
+    Python: overHttp(places, ['import boto3', '', `client = boto3.client("dynamodb", endpoint_url=${JSON.stringify(places.http)})`,
+      `item = client.get_item(TableName=${python(tableName)}, Key=${python(key)}).get("Item")`].join('\n')),
     'C++': `auto got = client.GetItem({.table_name = ${JSON.stringify(tableName)}, .key = ${cppMap(key, cpp)}});`,
   };
 }

@@ -266,7 +266,7 @@ absl::Status PrepareStandby(const storage::DatabaseOptions& options, StopSignals
     if (end.wait_for(kMaxCopyingStop) == std::future_status::ready) return;
     // A primary or a mount does not answer. What was copied is no database yet; the next start begins anew.
     log->warn("the copy of the primary did not stop: the process ends without it");
-    log.logger()->flush();
+    log->flush();
     _exit(kExitOk);
   });
   absl::Status prepared = storage::PrepareStandby(options, cancellation);

@@ -86,6 +86,7 @@ class Log {
   void error(spdlog::format_string_t<Values...> format, const Values&... values) const {
     log(spdlog::level::err, format, values...);
   }
+  void flush() const { logger_->flush(); }
 
  private:
   template <typename Value>

@@ -20,15 +20,20 @@ class ContributorInsights : public ::testing::Test {
     database_.CreateTable(things);
   }
 
-  absl::StatusOr<storage::ContributorInsightsState> Set(bool enable, const std::string& index = "",
-                                                        bool throttled_only = false) {
-    return Await<storage::ContributorInsightsState>([&](auto done) {
-      database_->UpdateContributorInsights({.table_name = "Things",
-                                            .index_name = index,
-                                            .enable = enable,
-                                            .throttled_keys_only = throttled_only},
-                                           std::move(done));
-    });
+  absl::StatusOr<v1::UpdateContributorInsightsReply> Set(bool enable, const std::string& index = "",
+                                                         bool throttled_only = false) {
+    v1::UpdateContributorInsightsRequest request;
+    request.set_table_name("Things");
+    request.set_index_name(index);
+    request.set_contributor_insights_action(enable ? v1::CONTRIBUTOR_INSIGHTS_ACTION_ENABLE
+                                                   : v1::CONTRIBUTOR_INSIGHTS_ACTION_DISABLE);
+    if (throttled_only) request.set_contributor_insights_mode(v1::CONTRIBUTOR_INSIGHTS_MODE_THROTTLED_KEYS);
+    return Update(request);
+  }
+  absl::StatusOr<v1::UpdateContributorInsightsReply> Update(
+      const v1::UpdateContributorInsightsRequest& request) {
+    return Await<v1::UpdateContributorInsightsReply>(
+        [&](auto done) { database_->UpdateContributorInsights(request, std::move(done)); });
   }
 
   void Put(const std::string& pk, const std::string& sk, const std::string& status, size_t bytes = 1) {
@@ -129,7 +134,8 @@ TEST_F(ContributorInsights, CountAnewWhenTheyAreTurnedOnAgain) {
   EXPECT_THAT(PartitionKeys(), ElementsAre("pk=a: 1.00"));
   const auto off = Set(false);
   ASSERT_TRUE(off.ok()) << off.status();
-  EXPECT_FALSE(off->insights.enabled());
+  EXPECT_EQ(off->contributor_insights().contributor_insights_status(),
+            v1::CONTRIBUTOR_INSIGHTS_STATUS_DISABLED);
   EXPECT_TRUE(IsOff());
   Put("b", "1", "OPEN");
   ASSERT_TRUE(Set(true).ok());
@@ -140,16 +146,17 @@ TEST_F(ContributorInsights, AreKeptWithTheTableAndCountAnewAfterAStart) {
   ASSERT_TRUE(Set(true).ok());
   ASSERT_TRUE(Set(true, "ByStatus", /*throttled_only=*/true).ok());
   Put("a", "1", "OPEN");
-  const auto before = database_->ListContributorInsights("");
+  const auto before = database_->ListContributorInsights({});
   database_.Reopen();
-  const auto list = database_->ListContributorInsights("");
-  ASSERT_TRUE(before.ok() && list.ok());
-  ASSERT_EQ(list->size(), 2u);
-  EXPECT_EQ((*list)[0].index_name, "");
-  EXPECT_FALSE((*list)[0].insights.throttled_keys_only());
-  EXPECT_EQ((*list)[1].index_name, "ByStatus");
-  EXPECT_TRUE((*list)[1].insights.throttled_keys_only());
-  EXPECT_EQ((*list)[0].insights.update_time_ms(), (*before)[0].insights.update_time_ms());
+  const auto reply = database_->ListContributorInsights({});
+  ASSERT_TRUE(before.ok() && reply.ok());
+  const auto& list = reply->contributor_insights_summaries();
+  ASSERT_EQ(list.size(), 2);
+  EXPECT_EQ(list[0].index_name(), "");
+  EXPECT_EQ(list[0].contributor_insights_mode(), v1::CONTRIBUTOR_INSIGHTS_MODE_ACCESSED_AND_THROTTLED_KEYS);
+  EXPECT_EQ(list[1].index_name(), "ByStatus");
+  EXPECT_EQ(list[1].contributor_insights_mode(), v1::CONTRIBUTOR_INSIGHTS_MODE_THROTTLED_KEYS);
+  EXPECT_EQ(list[0].last_update_time_ms(), before->contributor_insights_summaries(0).last_update_time_ms());
   EXPECT_THAT(PartitionKeys(), IsEmpty());
   Put("a", "2", "OPEN");
   EXPECT_THAT(PartitionKeys(), ElementsAre("pk=a: 1.00"));
@@ -165,9 +172,11 @@ TEST_F(ContributorInsights, GoWithTheTable) {
       Await<v1::DeleteTableReply>([&](auto done) { database_->DeleteTable(gone, std::move(done)); }).ok());
   EXPECT_EQ(Top().status().code(), absl::StatusCode::kNotFound);
   database_.CreateTable(TableRequest("Things"));
-  const auto described = database_->DescribeContributorInsights("Things", "");
+  v1::DescribeContributorInsightsRequest describe;
+  describe.set_table_name("Things");
+  const auto described = database_->DescribeContributorInsights(describe);
   ASSERT_TRUE(described.ok()) << described.status();
-  EXPECT_EQ(described->insights.update_time_ms(), 0);
+  EXPECT_EQ(described->contributor_insights().last_update_time_ms(), 0);
   EXPECT_TRUE(IsOff());
 }
 
@@ -199,6 +208,48 @@ TEST_F(ContributorInsights, RefuseWhatTheyDoNotKnow) {
   for (const int limit : {0, 101})
     EXPECT_THAT(Top("", limit).status().message(), HasSubstr("it must be from 1 to 100")) << limit;
   EXPECT_EQ(Top("Other").status().code(), absl::StatusCode::kNotFound);
+  v1::UpdateContributorInsightsRequest update;
+  update.set_table_name("Things");
+  EXPECT_THAT(Update(update).status().message(), HasSubstr("it must be ENABLE (1) or DISABLE (2)"));
+  update.set_contributor_insights_action(v1::CONTRIBUTOR_INSIGHTS_ACTION_ENABLE);
+  update.set_contributor_insights_mode(static_cast<v1::ContributorInsightsMode>(7));
+  EXPECT_THAT(Update(update).status().message(), HasSubstr("contributor_insights_mode is 7"));
+  v1::ListContributorInsightsRequest list;
+  for (const int limit : {0, 101}) {
+    list.set_max_results(limit);
+    EXPECT_THAT(database_->ListContributorInsights(list).status().message(),
+                HasSubstr("it must be from 1 to 100"))
+        << limit;
+  }
+  list.clear_max_results();
+  for (const char* token : {"x", "dGhpbmdz", "VGhpbmdzLw=="}) {
+    list.set_next_token(token);
+    EXPECT_THAT(database_->ListContributorInsights(list).status().message(), HasSubstr("nextToken")) << token;
+  }
+}
+
+TEST_F(ContributorInsights, PagesGoOnAfterTheLastName) {
+  database_.CreateTable(TableRequest("Zebras"));
+  ASSERT_TRUE(Set(true).ok());
+  ASSERT_TRUE(Set(true, "ByStatus").ok());
+  v1::UpdateContributorInsightsRequest update;
+  update.set_table_name("Zebras");
+  update.set_contributor_insights_action(v1::CONTRIBUTOR_INSIGHTS_ACTION_ENABLE);
+  ASSERT_TRUE(Update(update).ok());
+  v1::ListContributorInsightsRequest list;
+  list.set_max_results(1);
+  std::vector<std::string> names;
+  do {
+    const auto page = database_->ListContributorInsights(list);
+    ASSERT_TRUE(page.ok()) << page.status();
+    ASSERT_EQ(page->contributor_insights_summaries_size(), 1);
+    const auto& summary = page->contributor_insights_summaries(0);
+    names.push_back(summary.table_name() + "." + summary.index_name());
+    list.set_next_token(page->next_token());
+    // What comes before the page does not matter for it.
+    if (names.size() == 1) ASSERT_TRUE(Set(false).ok());
+  } while (!list.next_token().empty() && names.size() < 4);
+  EXPECT_THAT(names, ElementsAre("Things.", "Things.ByStatus", "Zebras."));
 }
 
 }  // namespace

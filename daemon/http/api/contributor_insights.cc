@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/http/api/shown_statuses.h"
 
 namespace itemdb::http::json {
 namespace {
@@ -51,8 +52,9 @@ absl::StatusOr<v1::ListContributorInsightsRequest> ReadListInsights(const JsonOb
   return request;
 }
 
-bool IsEnabled(const Summary& summary) {
-  return summary.contributor_insights_status() == v1::CONTRIBUTOR_INSIGHTS_STATUS_ENABLED;
+bool AreOn(const Summary& summary) {
+  return summary.contributor_insights_status() == v1::CONTRIBUTOR_INSIGHTS_STATUS_ENABLED ||
+         summary.contributor_insights_status() == v1::CONTRIBUTOR_INSIGHTS_STATUS_ENABLING;
 }
 
 void WriteInsightsNames(const Summary& summary, JsonWriter* writer) {
@@ -67,6 +69,12 @@ bool CountsThrottledOnly(const Summary& summary) {
 void WriteInsightsMode(const Summary& summary, JsonWriter* writer) {
   writer->Name("ContributorInsightsMode")
       .String(CountsThrottledOnly(summary) ? kThrottledKeysMode : kAllKeysMode);
+}
+
+// "ENABLED".
+std::string StatusText(const Summary& summary) {
+  constexpr std::string_view kPrefix = "CONTRIBUTOR_INSIGHTS_STATUS_";
+  return v1::ContributorInsightsStatus_Name(summary.contributor_insights_status()).substr(kPrefix.size());
 }
 
 void WriteInsightsStatus(std::string_view status, JsonWriter* writer) {
@@ -92,18 +100,18 @@ void WriteUpdatedInsights(const v1::UpdateContributorInsightsReply& reply, JsonW
   const Summary& summary = reply.contributor_insights();
   WriteInsightsNames(summary, writer);
   // It is done already, but programs wait for what they know.
-  WriteInsightsStatus(IsEnabled(summary) ? "ENABLING" : "DISABLING", writer);
-  if (IsEnabled(summary)) WriteInsightsMode(summary, writer);
+  WriteInsightsStatus(AreOn(summary) ? "ENABLING" : "DISABLING", writer);
+  if (AreOn(summary)) WriteInsightsMode(summary, writer);
 }
 
 void WriteDescribedInsights(const v1::DescribeContributorInsightsReply& reply, JsonWriter* writer) {
   const Summary& summary = reply.contributor_insights();
   WriteInsightsNames(summary, writer);
-  if (IsEnabled(summary)) WriteInsightsRules(summary, writer);
-  WriteInsightsStatus(IsEnabled(summary) ? "ENABLED" : "DISABLED", writer);
+  if (AreOn(summary)) WriteInsightsRules(summary, writer);
+  WriteInsightsStatus(StatusText(summary), writer);
   if (summary.last_update_time_ms() != 0)
     writer->Name("LastUpdateDateTime").Time(summary.last_update_time_ms());
-  if (IsEnabled(summary)) WriteInsightsMode(summary, writer);
+  if (AreOn(summary)) WriteInsightsMode(summary, writer);
 }
 
 void WriteListedInsights(const v1::ListContributorInsightsReply& reply, JsonWriter* writer) {
@@ -111,12 +119,24 @@ void WriteListedInsights(const v1::ListContributorInsightsReply& reply, JsonWrit
   for (const Summary& summary : reply.contributor_insights_summaries()) {
     writer->BeginObject();
     WriteInsightsNames(summary, writer);
-    WriteInsightsStatus("ENABLED", writer);
+    WriteInsightsStatus(StatusText(summary), writer);
     WriteInsightsMode(summary, writer);
     writer->EndObject();
   }
   writer->EndArray();
   if (!reply.next_token().empty()) writer->Name("NextToken").String(reply.next_token());
+}
+
+void AnswerDescribedInsights(JsonAnswer answer, absl::StatusOr<v1::DescribeContributorInsightsReply> reply) {
+  if (reply.ok()) answer.statuses().Show(reply->mutable_contributor_insights());
+  AnswerObject<WriteDescribedInsights>(std::move(answer), reply);
+}
+
+void AnswerListedInsights(JsonAnswer answer, absl::StatusOr<v1::ListContributorInsightsReply> reply) {
+  if (reply.ok())
+    for (Summary& summary : *reply->mutable_contributor_insights_summaries())
+      answer.statuses().Show(&summary);
+  AnswerObject<WriteListedInsights>(std::move(answer), reply);
 }
 
 }  // namespace
@@ -126,11 +146,13 @@ void UpdateContributorInsights(JsonCall call) {
       std::move(call));
 }
 void DescribeContributorInsights(JsonCall call) {
-  HandleOperation<ReadDescribeInsights, &storage::Database::DescribeContributorInsights,
-                  WriteDescribedInsights>(std::move(call));
+  HandleOperation<ReadDescribeInsights,
+                  CallDatabase<&storage::Database::DescribeContributorInsights, AnswerDescribedInsights>>(
+      std::move(call));
 }
 void ListContributorInsights(JsonCall call) {
-  HandleOperation<ReadListInsights, &storage::Database::ListContributorInsights, WriteListedInsights>(
+  HandleOperation<ReadListInsights,
+                  CallDatabase<&storage::Database::ListContributorInsights, AnswerListedInsights>>(
       std::move(call));
 }
 

@@ -383,11 +383,12 @@ TEST_F(ThrottledKeys, AreThoseOfRefusedRequests) {
 TEST_F(ThrottledKeys, AreNotThoseOfCallsThatWereCancelled) {
   auto cancelled = std::make_shared<storage::Cancellation>();
   cancelled->Cancel();
-  const auto status =
-      Await<storage::Page>([&](auto done) {
-        storage::ReadPage(*engine_, *segments_, storage::PageOperation::kQuery, engine_->View(),
-                          QueryRequest("Things", "pk = :p", {{":p", S("a")}}), std::move(done), cancelled);
-      }).status();
+  wire::GetItemRequest get;
+  get.set_table_name("Things");
+  get.set_key(Key("a", "1"));
+  const absl::Status status = Await<wire::GetItemReply>([&](auto done) {
+                                storage::GetItem(*engine_, get, std::move(done), cancelled);
+                              }).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
   EXPECT_THAT(Top().throttled_partition_keys(), IsEmpty());
 }

@@ -5,6 +5,7 @@
 #include "client/convert.h"
 #include "client/core.h"
 #include "client/wait.h"
+#include "common/status_macros.h"
 
 namespace itemdb {
 namespace {
@@ -123,6 +124,51 @@ ITEMDB_DEFINE_FORMS_OF_NAME(DescribeTable, TableResult)
 ITEMDB_DEFINE_FORMS_OF_NAME(DeleteTable, TableResult)
 ITEMDB_DEFINE_FORMS_OF_NAME(DescribeTimeToLive, TimeToLiveResult)
 #undef ITEMDB_DEFINE_FORMS_OF_NAME
+
+absl::StatusOr<ContributorInsights> Client::UpdateContributorInsights(
+    const UpdateContributorInsightsRequest& request, CallOptions options) const {
+  v1::UpdateContributorInsightsRequest message;
+  message.set_table_name(request.table_name);
+  message.set_index_name(request.index_name);
+  message.set_contributor_insights_action(request.enabled ? v1::CONTRIBUTOR_INSIGHTS_ACTION_ENABLE
+                                                          : v1::CONTRIBUTOR_INSIGHTS_ACTION_DISABLE);
+  if (request.enabled && request.mode == ContributorInsightsMode::kThrottledKeys)
+    message.set_contributor_insights_mode(v1::CONTRIBUTOR_INSIGHTS_MODE_THROTTLED_KEYS);
+  return Call<v1::UpdateContributorInsightsReply, ContributorInsights>(
+      core_, "/itemdb.v1.Tables/UpdateContributorInsights", CallKind::kWrite, message, options,
+      [](const v1::UpdateContributorInsightsReply& reply) {
+        return FromProto(reply.contributor_insights());
+      });
+}
+
+absl::StatusOr<ContributorInsights> Client::DescribeContributorInsights(const std::string& table_name,
+                                                                        const std::string& index_name,
+                                                                        CallOptions options) const {
+  v1::DescribeContributorInsightsRequest message;
+  message.set_table_name(table_name);
+  message.set_index_name(index_name);
+  return Call<v1::DescribeContributorInsightsReply, ContributorInsights>(
+      core_, "/itemdb.v1.Tables/DescribeContributorInsights", CallKind::kRead, message, options,
+      [](const v1::DescribeContributorInsightsReply& reply) {
+        return FromProto(reply.contributor_insights());
+      });
+}
+
+absl::StatusOr<std::vector<ContributorInsights>> Client::ListContributorInsights(
+    const std::string& table_name, CallOptions options) const {
+  v1::ListContributorInsightsRequest message;
+  message.set_table_name(table_name);
+  std::vector<ContributorInsights> all;
+  do {
+    const auto page = Call<v1::ListContributorInsightsReply, v1::ListContributorInsightsReply>(
+        core_, "/itemdb.v1.Tables/ListContributorInsights", CallKind::kRead, message, options,
+        [](const v1::ListContributorInsightsReply& reply) { return reply; });
+    ITEMDB_RETURN_IF_ERROR(page.status());
+    for (const auto& summary : page->contributor_insights_summaries()) all.push_back(FromProto(summary));
+    message.set_next_token(page->next_token());
+  } while (!message.next_token().empty());
+  return all;
+}
 
 absl::StatusOr<TableLimits> Client::DescribeLimits(CallOptions options) const {
   return Call<v1::DescribeLimitsReply, TableLimits>(

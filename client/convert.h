@@ -52,6 +52,7 @@ v1::RestoreOverrides ToProto(const RestoreOverrides& overrides);
 TableDescription FromProto(const v1::TableDescription& message);
 
 TimeToLiveResult FromProto(const v1::DescribeTimeToLiveReply& message);
+ContributorInsights FromProto(const v1::ContributorInsightsSummary& message);
 
 absl::StatusOr<ChangeRecord> FromProto(const v1::ChangeRecord& message);
 

@@ -39,6 +39,12 @@ constexpr std::pair<TimeToLiveStatus, v1::TimeToLiveStatus> kTimeToLiveStatuses[
     {TimeToLiveStatus::kEnabled, v1::TIME_TO_LIVE_STATUS_ENABLED},
     {TimeToLiveStatus::kDisabled, v1::TIME_TO_LIVE_STATUS_DISABLED},
     {TimeToLiveStatus::kDisabled, v1::TIME_TO_LIVE_STATUS_UNSPECIFIED}};
+constexpr std::pair<ContributorInsightsStatus, v1::ContributorInsightsStatus> kInsightsStatuses[] = {
+    {ContributorInsightsStatus::kEnabled, v1::CONTRIBUTOR_INSIGHTS_STATUS_ENABLED},
+    {ContributorInsightsStatus::kDisabled, v1::CONTRIBUTOR_INSIGHTS_STATUS_DISABLED},
+    {ContributorInsightsStatus::kEnabling, v1::CONTRIBUTOR_INSIGHTS_STATUS_ENABLING},
+    {ContributorInsightsStatus::kDisabling, v1::CONTRIBUTOR_INSIGHTS_STATUS_DISABLING},
+    {ContributorInsightsStatus::kFailed, v1::CONTRIBUTOR_INSIGHTS_STATUS_FAILED}};
 constexpr std::pair<ChangeKind, v1::ChangeKind> kChangeKinds[] = {
     {ChangeKind::kInsert, v1::CHANGE_KIND_INSERT},
     {ChangeKind::kModify, v1::CHANGE_KIND_MODIFY},
@@ -439,6 +445,17 @@ TimeToLiveResult FromProto(const v1::DescribeTimeToLiveReply& message) {
       .items_expired = message.items_expired()};
   if (message.has_build()) result.build = BuildFromProto(message.build());
   return result;
+}
+
+ContributorInsights FromProto(const v1::ContributorInsightsSummary& message) {
+  return {.table_name = message.table_name(),
+          .index_name = message.index_name(),
+          .status = ValueOf(kInsightsStatuses, message.contributor_insights_status(),
+                            ContributorInsightsStatus::kUnknown),
+          .mode = message.contributor_insights_mode() == v1::CONTRIBUTOR_INSIGHTS_MODE_THROTTLED_KEYS
+                      ? ContributorInsightsMode::kThrottledKeys
+                      : ContributorInsightsMode::kAccessedAndThrottledKeys,
+          .last_update_time = absl::FromUnixMillis(message.last_update_time_ms())};
 }
 
 absl::StatusOr<ChangeRecord> FromProto(const v1::ChangeRecord& message) {

@@ -796,19 +796,19 @@ void Database::ProbeWrites() {
       {.when_full = WhenFull::kWait, .space = WriteSpace::kFrees, .origin = WriteOrigin::kUpkeep});
 }
 
-void Database::UpdateContributorInsights(UpdateContributorInsightsRequest request,
-                                         Done<ContributorInsightsState> done) {
+void Database::UpdateContributorInsights(v1::UpdateContributorInsightsRequest request,
+                                         Done<v1::UpdateContributorInsightsReply> done) {
   storage::UpdateContributorInsights(*engine_, std::move(request), std::move(done));
 }
 
-absl::StatusOr<ContributorInsightsState> Database::DescribeContributorInsights(
-    const std::string& table_name, const std::string& index_name) {
-  return storage::DescribeContributorInsights(*engine_, table_name, index_name);
+absl::StatusOr<v1::DescribeContributorInsightsReply> Database::DescribeContributorInsights(
+    const v1::DescribeContributorInsightsRequest& request) {
+  return storage::DescribeContributorInsights(*engine_, request);
 }
 
-absl::StatusOr<std::vector<ContributorInsightsState>> Database::ListContributorInsights(
-    const std::string& table_name) {
-  return storage::ListContributorInsights(*engine_, table_name);
+absl::StatusOr<v1::ListContributorInsightsReply> Database::ListContributorInsights(
+    const v1::ListContributorInsightsRequest& request) {
+  return storage::ListContributorInsights(*engine_, request);
 }
 
 absl::StatusOr<v1::GetTopKeysReply> Database::GetTopKeys(const v1::GetTopKeysRequest& request) {

@@ -33,7 +33,6 @@
 #include "itemdb/v1/replication.pb.h"
 #include "itemdb/v1/tables.pb.h"
 #include "itemdb/wire/data.pb.h"
-#include "storage/api/contributor_insights.h"
 #include "storage/api/database_figures.h"
 #include "storage/api/options.h"
 #include "storage/api/replies.h"
@@ -100,16 +99,15 @@ class Database {
   absl::StatusOr<v1::DescribeTimeToLiveReply> DescribeTimeToLive(
       const v1::DescribeTimeToLiveRequest& request);
   // Whether the most used keys of a table or of a global index are counted (OP-56 to OP-58). Counts begin
-  // anew when they are turned on, and when the database is opened. A list has those that are on.
+  // anew when they are turned on, and when the database is opened.
   //
   // NOT_FOUND: no such table or global index.
-  void UpdateContributorInsights(UpdateContributorInsightsRequest request,
-                                 Done<ContributorInsightsState> done);
-  absl::StatusOr<ContributorInsightsState> DescribeContributorInsights(const std::string& table_name,
-                                                                       const std::string& index_name);
-  // Of all tables if the name is empty.
-  absl::StatusOr<std::vector<ContributorInsightsState>> ListContributorInsights(
-      const std::string& table_name);
+  void UpdateContributorInsights(v1::UpdateContributorInsightsRequest request,
+                                 Done<v1::UpdateContributorInsightsReply> done);
+  absl::StatusOr<v1::DescribeContributorInsightsReply> DescribeContributorInsights(
+      const v1::DescribeContributorInsightsRequest& request);
+  absl::StatusOr<v1::ListContributorInsightsReply> ListContributorInsights(
+      const v1::ListContributorInsightsRequest& request);
   v1::DescribeLimitsReply DescribeLimits() const;
   absl::StatusOr<v1::DescribeTableReply> DescribeTable(const v1::DescribeTableRequest& request);
   // With `shows` only the tables for whose names it returns true: the reply is as if there were no others.

@@ -44,7 +44,8 @@ constexpr std::string_view kKeyedByTable[] = {"itemdb.v1.KeysAndAttributes", "it
                                               "itemdb.v1.TableItemCollectionMetrics"};
 
 // The fields of these messages are members of the object that they belong to.
-constexpr std::string_view kInlined[] = {"itemdb.v1.WriteResult", "itemdb.v1.TransactionCommitted"};
+constexpr std::string_view kInlined[] = {"itemdb.v1.WriteResult", "itemdb.v1.TransactionCommitted",
+                                         "itemdb.v1.ContributorInsightsSummary"};
 
 constexpr std::string_view kItem = "itemdb.v1.Item";
 constexpr std::string_view kAttributeValue = "itemdb.v1.AttributeValue";

@@ -388,6 +388,22 @@ class DescribeTimeToLiveExchange
   }
 };
 
+// ---- contributor insights
+
+class DescribeInsightsExchange
+    : public TypedExchange<v1::DescribeContributorInsightsRequest, v1::DescribeContributorInsightsReply> {
+ public:
+  using TypedExchange::TypedExchange;
+
+ protected:
+  absl::Status Complete(const object& object, v1::DescribeContributorInsightsReply* reply) override {
+    double seconds = 0;
+    if (object.at_key("LastUpdateDateTime").get(seconds) == simdjson::SUCCESS)
+      reply->mutable_contributor_insights()->set_last_update_time_ms(std::llround(seconds * 1'000));
+    return absl::OkStatus();
+  }
+};
+
 // ---- the methods
 
 template <typename Exchange>
@@ -410,6 +426,11 @@ constexpr TableRow kTableRows[] = {
     {"UpdateTimeToLive",
      &MakeOfTables<TypedExchange<v1::UpdateTimeToLiveRequest, v1::UpdateTimeToLiveReply>>},
     {"DescribeTimeToLive", &MakeOfTables<DescribeTimeToLiveExchange>},
+    {"UpdateContributorInsights",
+     &MakeOfTables<TypedExchange<v1::UpdateContributorInsightsRequest, v1::UpdateContributorInsightsReply>>},
+    {"DescribeContributorInsights", &MakeOfTables<DescribeInsightsExchange>},
+    {"ListContributorInsights",
+     &MakeOfTables<TypedExchange<v1::ListContributorInsightsRequest, v1::ListContributorInsightsReply>>},
     {"DescribeLimits", &MakeOfTables<TypedExchange<v1::DescribeLimitsRequest, v1::DescribeLimitsReply>>},
 };
 

@@ -174,9 +174,9 @@ const std::vector<Setting>& Settings() {
        &Options::status_delay,
        "DURATION",
        "0s",
-       "How long replies over HTTP show that a table is CREATING or UPDATING and its time to live ENABLING, "
-       "for "
-       "programs that test how they wait. The table can be used at once",
+       "How long replies over HTTP show that a table is CREATING or UPDATING, its time to live ENABLING, and "
+       "contributor insights ENABLING or DISABLING, for programs that test how they wait. The table can be "
+       "used at once",
        {},
        0,
        365 * kDayMs},

@@ -11,7 +11,11 @@ using RawTables = v1::Tables::WithRawCallbackMethod_CreateTable<v1::Tables::With
         v1::Tables::WithRawCallbackMethod_UntagTable<v1::Tables::WithRawCallbackMethod_DescribeLimits<
             v1::Tables::WithRawCallbackMethod_DescribeTable<v1::Tables::WithRawCallbackMethod_ListTables<
                 v1::Tables::WithRawCallbackMethod_UpdateTimeToLive<
-                    v1::Tables::WithRawCallbackMethod_DescribeTimeToLive<v1::Tables::Service>>>>>>>>>>;
+                    v1::Tables::WithRawCallbackMethod_DescribeTimeToLive<
+                        v1::Tables::WithRawCallbackMethod_UpdateContributorInsights<
+                            v1::Tables::WithRawCallbackMethod_DescribeContributorInsights<
+                                v1::Tables::WithRawCallbackMethod_ListContributorInsights<
+                                    v1::Tables::Service>>>>>>>>>>>>>;
 
 class TablesService final : public RawTables, private DatabaseCalls {
  public:
@@ -44,6 +48,21 @@ class TablesService final : public RawTables, private DatabaseCalls {
   UnaryReactor* DescribeTimeToLive(Context* context, const Bytes* request, Bytes* reply) override {
     return Serve(context, "itemdb.v1.Tables/DescribeTimeToLive", request, reply,
                  &Database::DescribeTimeToLive);
+  }
+
+  UnaryReactor* UpdateContributorInsights(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Tables/UpdateContributorInsights", request, reply,
+                 &Database::UpdateContributorInsights);
+  }
+
+  UnaryReactor* DescribeContributorInsights(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Tables/DescribeContributorInsights", request, reply,
+                 &Database::DescribeContributorInsights);
+  }
+
+  UnaryReactor* ListContributorInsights(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Tables/ListContributorInsights", request, reply,
+                 &Database::ListContributorInsights);
   }
 
   UnaryReactor* DescribeLimits(Context* context, const Bytes* request, Bytes* reply) override {

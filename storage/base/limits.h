@@ -231,6 +231,8 @@ inline constexpr int kMaxTableAccessPatterns = 200;
 inline constexpr size_t kMaxCountedKeys = 1'000;
 inline constexpr int kDefaultTopKeys = 10;
 inline constexpr int kMaxTopKeys = 100;
+// Tables and indexes in a page of ListContributorInsights, also by default (OP-58).
+inline constexpr int kMaxListContributorInsights = 100;
 inline constexpr size_t kMaxShapeBytes = 1'024;
 // Findings that a check lists. The check counts all findings.
 inline constexpr int kMaxFindings = 100;

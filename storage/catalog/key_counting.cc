@@ -33,6 +33,10 @@ void Count(const TableOrIndex& of, std::string_view key, double units) {
   of.counted_keys->AddUsed(parts.partition_key, parts.key, units);
 }
 
+bool SaysThatTooManyWait(const absl::Status& status) {
+  return absl::IsResourceExhausted(status) && ReasonOf(status) == kReasonQueueFull;
+}
+
 }  // namespace
 
 void CountUsedKey(const Table& table, std::string_view key, double units) { Count(table, key, units); }
@@ -40,11 +44,19 @@ void CountUsedKey(const Table& table, std::string_view key, double units) { Coun
 void CountUsedKey(const Index& index, std::string_view key, double units) { Count(index, key, units); }
 
 void CountRefusedKey(const Table& table, std::string_view key, const absl::Status& status) {
-  if (table.counted_keys == nullptr || !absl::IsResourceExhausted(status) ||
-      ReasonOf(status) != kReasonQueueFull)
-    return;
+  if (table.counted_keys == nullptr || !SaysThatTooManyWait(status)) return;
   const KeyParts parts = SplitKey(key, table.partition.size(), table.sort.size());
   table.counted_keys->AddThrottled(parts.partition_key, parts.key);
+}
+
+void CountRefusedQuery(const Table& table, const Index* index, std::string_view key,
+                       const absl::Status& status) {
+  if (!SaysThatTooManyWait(status)) return;
+  const bool of_index = index != nullptr && !index->local;
+  KeyCounts* counts = of_index ? index->counted_keys.get() : table.counted_keys.get();
+  if (counts == nullptr) return;
+  const size_t attributes = of_index ? index->partition.size() : table.partition.size();
+  counts->AddThrottled(SplitKey(key, attributes, 0).partition_key, "");
 }
 
 void PageKeys::Add(std::string_view key, size_t bytes) {

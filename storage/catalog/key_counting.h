@@ -18,6 +18,11 @@ void CountUsedKey(const Table& table, std::string_view key, double units);
 void CountUsedKey(const Index& index, std::string_view key, double units);
 // Counts a request that was refused with `status`, if that says that too many requests wait.
 void CountRefusedKey(const Table& table, std::string_view key, const absl::Status& status);
+// The same for a Query, of which only the partition key is counted: `key` begins with it. `index` is the
+// index that is read, or null. A query of a local index counts for its table, which has the same partition
+// key. (A Scan names no key, so a refused one is not counted.)
+void CountRefusedQuery(const Table& table, const Index* index, std::string_view key,
+                       const absl::Status& status);
 
 // The keys that a page reads, each with its share of the page's units. Keys are kept until the units are
 // known, because they are rounded up once for all.

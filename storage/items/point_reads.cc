@@ -2,6 +2,7 @@
 
 #include "storage/base/call_trace.h"
 #include "storage/base/limits.h"
+#include "storage/catalog/key_counting.h"
 #include "storage/values/canonical.h"
 
 namespace itemdb::storage {
@@ -65,7 +66,12 @@ void RunPointReads(Engine& engine, PointReads reads) {
     absl::Status status = Read(*shared, ReadTier::kDisk, &next).status();
     std::move(shared->done)(std::move(status));
   };
-  if (!engine.io().Submit(task, IoPriority::kPoint)) std::move(shared->done)(IoPoolFullError());
+  if (engine.io().Submit(task, IoPriority::kPoint)) return;
+  const absl::Status refused = IoPoolFullError();
+  // Those before were read.
+  for (size_t i = next; i < shared->reads.size(); ++i)
+    CountRefusedKey(*shared->reads[i].table, shared->reads[i].key, refused);
+  std::move(shared->done)(refused);
 }
 
 }  // namespace itemdb::storage

@@ -40,8 +40,9 @@ absl::StatusOr<bool> CheckBatch(const wire::BatchExecuteStatementRequest& reques
 void SetError(const absl::Status& status, wire::BatchStatementResponse* response) {
   std::string reason = ReasonOf(status);
   response->mutable_error()->set_reason(reason.empty() ? std::string(kReasonInternal) : reason);
-  const std::string text = ServiceTextOf(status);
-  response->mutable_error()->set_message(text.empty() ? MessageOf(status) : text);
+  response->mutable_error()->set_message(MessageOf(status));
+  if (std::string text = ServiceTextOf(status); text != MessageOf(status))
+    response->mutable_error()->set_service_text(std::move(text));
 }
 
 // ---- reads ---------------------------------------------------------------------------------------

@@ -90,6 +90,11 @@ class PageReader {
     page_.call.Record(false, scanned_, 0);
     return status;
   }
+  // The same, because too many requests wait.
+  absl::Status Refuse(absl::Status status) {
+    if (page_.one_collection) CountRefusedQuery(*page_.table, page_.index, page_.range.lower, status);
+    return Fail(std::move(status));
+  }
 
  private:
   absl::Status CheckForInterrupts() const {
@@ -270,7 +275,7 @@ struct Reading {
       std::move(reading->done)(reading->reader->Finish());
     };
     if (!reading->engine.io().Submit(task, IoPriority::kLong))
-      std::move(reading->done)(reading->reader->Fail(IoPoolFullError()));
+      std::move(reading->done)(reading->reader->Refuse(IoPoolFullError()));
   }
 };
 

@@ -7,6 +7,14 @@
 // such a page, as of a table that was small then, are measured again when Segment 0 is begun and they were
 // not used for an hour.
 //
+// Permanent split points of a table that was small then, or grows at one end of its keys, become uneven, and
+// stay so. They cannot be measured again: a request names a segment, but not the scan that it belongs to. Of
+// two scans with the same number of segments, one begun before and one after the measuring, nothing tells
+// whose segment is begun, and a start key, which is an item's key, may lie in the same segment of both. Under
+// ranges that are not its own a scan would miss items, or read them twice. A hash of the partition key would
+// be even for ever, but items are stored in the order of their keys, so each segment would have to read the
+// whole table. Other numbers of segments have split points of their own.
+//
 // A table is split into at most kMaxScanRanges ranges; further segments are empty. A table or an index has at
 // most kMaxSplits sets of split points: the first kMaxSplits - 1 numbers of segments have their own. All
 // further numbers share the set for kMaxScanRanges segments, of whose ranges each of their segments takes

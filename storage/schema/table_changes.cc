@@ -115,6 +115,7 @@ absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTabl
   std::shared_ptr<const Table> table;
   std::vector<std::string> segments;
   std::optional<v1::DeletedTable> deleted;
+  bool changes_indexes = false;
   {
     ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
     ITEMDB_RETURN_IF_ERROR(CheckNotRestoring(*view, request.table_name()));
@@ -122,6 +123,7 @@ absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTabl
     ITEMDB_ASSIGN_OR_RETURN(*reply.mutable_table(), DescribeTable(engine, *view, *table));
     if (table->definition.has_point_in_time_recovery())
       deleted = DeletedTableOf(engine, *table, reply.table());
+    changes_indexes = reply.table().table_status() == v1::TABLE_STATUS_UPDATING;
     reply.mutable_table()->set_table_status(v1::TABLE_STATUS_DELETING);
     ITEMDB_ASSIGN_OR_RETURN(segments, ScanSegmentKeys(*view, table->storage_id));
     for (const Index& index : table->indexes) {
@@ -135,8 +137,7 @@ absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTabl
                          "deletion protection first.",
                          " Table: " + table->name);
   }
-  for (const v1::VectorIndexDescription& index : table->definition.vector_indexes()) {
-    if (index.index_status() == v1::TABLE_STATUS_ACTIVE) continue;
+  if (changes_indexes) {
     return WithRule("VEC-08", MakeError(absl::StatusCode::kAlreadyExists, kReasonResourceInUse,
                                         "Attempt to change a resource which is still in use: Cannot delete "
                                         "table while indexes are being created, updated, or deleted."));

@@ -644,6 +644,61 @@ TEST_F(ClientControlTest, TopKeysHaveAllLists) {  // GetTopKeys (OP-56).
   EXPECT_EQ(result->start_time, absl::FromUnixMicros(13));
 }
 
+TEST_F(ClientControlTest, ContributorInsightsGoThrough) {  // OP-56 to OP-58.
+  const auto set = [](v1::ContributorInsightsSummary* summary) {
+    summary->set_table_name("t");
+    summary->set_index_name("i");
+    summary->set_contributor_insights_status(v1::CONTRIBUTOR_INSIGHTS_STATUS_ENABLED);
+    summary->set_contributor_insights_mode(v1::CONTRIBUTOR_INSIGHTS_MODE_THROTTLED_KEYS);
+    summary->set_last_update_time_ms(14);
+    return grpc::Status::OK;
+  };
+  std::vector<v1::UpdateContributorInsightsRequest> updates;
+  daemon_.update_contributor_insights = [&](const v1::UpdateContributorInsightsRequest& request,
+                                            v1::UpdateContributorInsightsReply* reply) {
+    updates.push_back(request);
+    return set(reply->mutable_contributor_insights());
+  };
+  daemon_.describe_contributor_insights = [&](const v1::DescribeContributorInsightsRequest& request,
+                                              v1::DescribeContributorInsightsReply* reply) {
+    EXPECT_EQ(request.table_name() + request.index_name(), "ti");
+    return set(reply->mutable_contributor_insights());
+  };
+  daemon_.list_contributor_insights = [&](const v1::ListContributorInsightsRequest& request,
+                                          v1::ListContributorInsightsReply* reply) {
+    EXPECT_EQ(request.table_name(), "t");
+    // Two pages.
+    if (request.next_token().empty()) reply->set_next_token("second");
+    return set(reply->add_contributor_insights_summaries());
+  };
+  const auto check = [](const ContributorInsights& insights) {
+    EXPECT_EQ(insights.table_name + insights.index_name, "ti");
+    EXPECT_EQ(insights.status, ContributorInsightsStatus::kEnabled);
+    EXPECT_EQ(insights.mode, ContributorInsightsMode::kThrottledKeys);
+    EXPECT_EQ(insights.last_update_time, absl::FromUnixMillis(14));
+  };
+  const absl::StatusOr<ContributorInsights> updated =
+      client_.UpdateContributorInsights({.table_name = "t",
+                                         .index_name = "i",
+                                         .enabled = true,
+                                         .mode = ContributorInsightsMode::kThrottledKeys});
+  ASSERT_TRUE(updated.ok()) << updated.status();
+  check(*updated);
+  ASSERT_TRUE(client_.UpdateContributorInsights({.table_name = "t"}).ok());
+  ASSERT_EQ(updates.size(), 2u);
+  EXPECT_EQ(updates[0].table_name() + updates[0].index_name(), "ti");
+  EXPECT_EQ(updates[0].contributor_insights_action(), v1::CONTRIBUTOR_INSIGHTS_ACTION_ENABLE);
+  EXPECT_EQ(updates[0].contributor_insights_mode(), v1::CONTRIBUTOR_INSIGHTS_MODE_THROTTLED_KEYS);
+  EXPECT_EQ(updates[1].contributor_insights_action(), v1::CONTRIBUTOR_INSIGHTS_ACTION_DISABLE);
+  const absl::StatusOr<ContributorInsights> described = client_.DescribeContributorInsights("t", "i");
+  ASSERT_TRUE(described.ok()) << described.status();
+  check(*described);
+  const absl::StatusOr<std::vector<ContributorInsights>> listed = client_.ListContributorInsights("t");
+  ASSERT_TRUE(listed.ok()) << listed.status();
+  ASSERT_EQ(listed->size(), 2u);
+  for (const ContributorInsights& insights : *listed) check(insights);
+}
+
 // DescribeLimits (OP-06), TagResource (OP-08), UntagResource (OP-09).
 TEST_F(ClientControlTest, TagsAndLimitsGoThrough) {
   daemon_.tag_table = [](const v1::TagTableRequest& request, v1::TagTableReply* reply) {

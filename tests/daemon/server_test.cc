@@ -265,6 +265,53 @@ TEST_F(ServerTest, TopKeysNeedContributorInsights) {  // OP-56.
   EXPECT_EQ(admin_->GetTopKeys(&missing, request, &reply).error_code(), grpc::StatusCode::NOT_FOUND);
 }
 
+TEST_F(ServerTest, ContributorInsightsAreTurnedOnAndOff) {  // OP-56 to OP-58.
+  ASSERT_TRUE(CreateTable("orders").ok());
+  ASSERT_TRUE(CreateTable("other").ok());
+  const auto update = [this](v1::ContributorInsightsAction action) {
+    v1::UpdateContributorInsightsRequest request;
+    request.set_table_name("orders");
+    request.set_contributor_insights_action(action);
+    grpc::ClientContext context;
+    v1::UpdateContributorInsightsReply reply;
+    const grpc::Status status = tables_->UpdateContributorInsights(&context, request, &reply);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return reply;
+  };
+  const auto status = [this] {
+    v1::DescribeContributorInsightsRequest request;
+    request.set_table_name("orders");
+    grpc::ClientContext context;
+    v1::DescribeContributorInsightsReply reply;
+    EXPECT_TRUE(tables_->DescribeContributorInsights(&context, request, &reply).ok());
+    return reply.contributor_insights().contributor_insights_status();
+  };
+  const auto listed = [this] {
+    grpc::ClientContext context;
+    v1::ListContributorInsightsReply reply;
+    EXPECT_TRUE(tables_->ListContributorInsights(&context, {}, &reply).ok());
+    std::vector<std::string> names;
+    for (const auto& one : reply.contributor_insights_summaries()) names.push_back(one.table_name());
+    return names;
+  };
+  EXPECT_EQ(status(), v1::CONTRIBUTOR_INSIGHTS_STATUS_DISABLED);
+  const v1::UpdateContributorInsightsReply on = update(v1::CONTRIBUTOR_INSIGHTS_ACTION_ENABLE);
+  EXPECT_GT(on.change_sequence(), 0u);
+  EXPECT_EQ(on.contributor_insights().contributor_insights_status(), v1::CONTRIBUTOR_INSIGHTS_STATUS_ENABLED);
+  EXPECT_EQ(status(), v1::CONTRIBUTOR_INSIGHTS_STATUS_ENABLED);
+  EXPECT_EQ(listed(), std::vector<std::string>{"orders"});
+  ASSERT_TRUE(Put("orders", Key("a", "1")).ok());
+  v1::GetTopKeysRequest request;
+  request.set_table_name("orders");
+  v1::GetTopKeysReply keys;
+  grpc::ClientContext context;
+  ASSERT_TRUE(admin_->GetTopKeys(&context, request, &keys).ok());
+  EXPECT_EQ(keys.keys_size(), 1);
+  update(v1::CONTRIBUTOR_INSIGHTS_ACTION_DISABLE);
+  EXPECT_EQ(status(), v1::CONTRIBUTOR_INSIGHTS_STATUS_DISABLED);
+  EXPECT_TRUE(listed().empty());
+}
+
 TEST_F(ServerTest, ShowsAccessPatterns) {  // GetAccessPatterns (SEED-049).
   ASSERT_TRUE(CreateTable("orders").ok());
   ASSERT_TRUE(Put("orders", Key("a", "1")).ok());
@@ -303,6 +350,9 @@ TEST_F(ServerTest, AnswersBytesThatAreNoRequestWithInvalidArgument) {
                            "Tables/DescribeTable",
                            "Tables/ListTables",
                            "Tables/DeleteTable",
+                           "Tables/UpdateContributorInsights",
+                           "Tables/DescribeContributorInsights",
+                           "Tables/ListContributorInsights",
                            "Backups/CreateBackup",
                            "Backups/DescribeBackup",
                            "Backups/ListBackups",

@@ -143,7 +143,9 @@ TEST(RequestTables, AreInFieldsThatAreKnown) {
           "DescribeTableRequest.table_name", "DescribeTimeToLiveRequest.table_name",
           "DiscardDamagedItemRequest.table_name", "ExecuteStatementRequest.statement",
           "GetAccessPatternsRequest.table_name", "GetItemRequest.table_name", "GetTopKeysRequest.table_name",
-          "KeysAndAttributes.table_name",
+          "DescribeContributorInsightsRequest.table_name", "UpdateContributorInsightsRequest.table_name",
+          // The names in a token are where a page begins: names before it are left out.
+          "ListContributorInsightsRequest.table_name", "KeysAndAttributes.table_name",
           // Where ListTables begins: names before it are left out.
           "ListTablesRequest.exclusive_start_table_name", "PutItemRequest.table_name",
           "QueryRequest.table_name", "ScanRequest.table_name", "SearchVectorsRequest.table_name",

@@ -27,6 +27,30 @@ TEST(ShownStatuses, AreShownForATimeAndTheTableCanBeUsed) {
   EXPECT_TRUE(Has(json.Succeed("DescribeTimeToLive", kShownTable), R"("TimeToLiveStatus":"ENABLING")"));
 }
 
+TEST(ShownStatuses, AreThoseOfContributorInsightsToo) {
+  for (const bool delayed : {true, false}) {
+    JsonFixture json(delayed ? std::chrono::milliseconds(std::chrono::hours(1))
+                             : std::chrono::milliseconds(0));
+    json.Succeed("CreateTable", kCreateThings);
+    const auto status = [&] {
+      const std::string reply = json.Succeed("DescribeContributorInsights", kShownTable);
+      for (const char* one : {"ENABLING", "ENABLED", "DISABLING", "DISABLED"})
+        if (Has(reply, std::string(R"("ContributorInsightsStatus":")") + one + '"')) return std::string(one);
+      return reply;
+    };
+    // Before the first change nothing is under way.
+    EXPECT_EQ(status(), "DISABLED");
+    json.Succeed("UpdateContributorInsights",
+                 R"({"TableName":"Things","ContributorInsightsAction":"ENABLE"})");
+    EXPECT_EQ(status(), delayed ? "ENABLING" : "ENABLED");
+    EXPECT_TRUE(
+        Has(json.Succeed("ListContributorInsights", "{}"), delayed ? R"("ENABLING")" : R"("ENABLED")"));
+    json.Succeed("UpdateContributorInsights",
+                 R"({"TableName":"Things","ContributorInsightsAction":"DISABLE"})");
+    EXPECT_EQ(status(), delayed ? "DISABLING" : "DISABLED");
+  }
+}
+
 TEST(ShownStatuses, EndWithTheirTime) {
   JsonFixture json(std::chrono::milliseconds(1));
   json.Succeed("CreateTable", kCreateThings);
@@ -35,6 +59,9 @@ TEST(ShownStatuses, EndWithTheirTime) {
   }
   json.Succeed("UpdateTable", kProtect);
   while (!Has(json.Succeed("DescribeTable", kShownTable), R"("TableStatus":"ACTIVE")")) {
+  }
+  json.Succeed("UpdateContributorInsights", R"({"TableName":"Things","ContributorInsightsAction":"ENABLE"})");
+  while (!Has(json.Succeed("DescribeContributorInsights", kShownTable), R"("ENABLED")")) {
   }
 }
 

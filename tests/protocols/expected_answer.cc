@@ -237,6 +237,10 @@ Json WithAlways(const Method& method, const Json& request, Json reply) {
     for (Json& response : reply["Responses"]) {
       if (!response.contains("Error")) continue;
       response["Error"]["Code"] = CodeOf(response["Error"]["Reason"]);
+      // gRPC has our text, HTTP the service's only.
+      if (response["Error"].contains("ServiceText"))
+        response["Error"]["Message"] = response["Error"]["ServiceText"];
+      response["Error"].erase("ServiceText");
       if (response["Error"]["Reason"] == "RESOURCE_NOT_FOUND")
         response["Error"]["Message"] = "Requested resource not found";
       response["Error"].erase("Reason");

@@ -139,6 +139,18 @@ class FakeDaemon::Services {
                                     v1::DescribeTimeToLiveReply* r) override {
       return Answer(fake->describe_time_to_live, q, r);
     }
+    grpc::Status UpdateContributorInsights(Context*, const v1::UpdateContributorInsightsRequest* q,
+                                           v1::UpdateContributorInsightsReply* r) override {
+      return Answer(fake->update_contributor_insights, q, r);
+    }
+    grpc::Status DescribeContributorInsights(Context*, const v1::DescribeContributorInsightsRequest* q,
+                                             v1::DescribeContributorInsightsReply* r) override {
+      return Answer(fake->describe_contributor_insights, q, r);
+    }
+    grpc::Status ListContributorInsights(Context*, const v1::ListContributorInsightsRequest* q,
+                                         v1::ListContributorInsightsReply* r) override {
+      return Answer(fake->list_contributor_insights, q, r);
+    }
     grpc::Status DescribeLimits(Context*, const v1::DescribeLimitsRequest* q,
                                 v1::DescribeLimitsReply* r) override {
       return Answer(fake->describe_limits, q, r);

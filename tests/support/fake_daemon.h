@@ -67,6 +67,11 @@ class FakeDaemon {
   Handler<v1::UntagTableRequest, v1::UntagTableReply> untag_table;
   Handler<v1::UpdateTimeToLiveRequest, v1::UpdateTimeToLiveReply> update_time_to_live;
   Handler<v1::DescribeTimeToLiveRequest, v1::DescribeTimeToLiveReply> describe_time_to_live;
+  Handler<v1::UpdateContributorInsightsRequest, v1::UpdateContributorInsightsReply>
+      update_contributor_insights;
+  Handler<v1::DescribeContributorInsightsRequest, v1::DescribeContributorInsightsReply>
+      describe_contributor_insights;
+  Handler<v1::ListContributorInsightsRequest, v1::ListContributorInsightsReply> list_contributor_insights;
   Handler<v1::DescribeLimitsRequest, v1::DescribeLimitsReply> describe_limits;
   Handler<v1::CreateBackupRequest, v1::CreateBackupReply> create_backup;
   Handler<v1::DescribeBackupRequest, v1::DescribeBackupReply> describe_backup;

@@ -84,6 +84,11 @@ absl::Status TableOwner::Create(const Client& client, bool with_index) {
 absl::Status TableOwner::Delete(const Client& client) {
   doubt_ = Doubt::kTable;
   const absl::Status status = client.DeleteTable(name_, OneAttempt()).status();
+  // The index is not filled yet: nothing has changed.
+  if (has_index_ && ReasonOf(status) == "RESOURCE_IN_USE") {
+    doubt_ = Doubt::kNone;
+    return absl::OkStatus();
+  }
   if (status.ok()) {
     Answered([this] {
       exists_ = false;

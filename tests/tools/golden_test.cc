@@ -146,6 +146,37 @@ grpc::Status FixedStatus(const v1::GetStatusRequest& request, v1::GetStatusReply
   return grpc::Status::OK;
 }
 
+// Insights of a daemon that does as it is asked, with two that are on.
+void AddInsights(FakeDaemon& fake) {
+  const auto set = [](const char* table, const std::string& index, bool on, bool throttled_only,
+                      v1::ContributorInsightsSummary* summary) {
+    summary->set_table_name(table);
+    summary->set_index_name(index);
+    summary->set_contributor_insights_status(on ? v1::CONTRIBUTOR_INSIGHTS_STATUS_ENABLED
+                                                : v1::CONTRIBUTOR_INSIGHTS_STATUS_DISABLED);
+    if (on)
+      summary->set_contributor_insights_mode(throttled_only
+                                                 ? v1::CONTRIBUTOR_INSIGHTS_MODE_THROTTLED_KEYS
+                                                 : v1::CONTRIBUTOR_INSIGHTS_MODE_ACCESSED_AND_THROTTLED_KEYS);
+  };
+  fake.update_contributor_insights = [set](const v1::UpdateContributorInsightsRequest& request,
+                                           v1::UpdateContributorInsightsReply* reply) {
+    if (request.table_name() != "Order")
+      return ErrorReply(grpc::StatusCode::NOT_FOUND, "TABLE_NOT_FOUND", "there is no such table");
+    set("Order", request.index_name(),
+        request.contributor_insights_action() == v1::CONTRIBUTOR_INSIGHTS_ACTION_ENABLE,
+        request.contributor_insights_mode() == v1::CONTRIBUTOR_INSIGHTS_MODE_THROTTLED_KEYS,
+        reply->mutable_contributor_insights());
+    return grpc::Status::OK;
+  };
+  fake.list_contributor_insights = [set](const v1::ListContributorInsightsRequest&,
+                                         v1::ListContributorInsightsReply* reply) {
+    set("Order", "", true, false, reply->add_contributor_insights_summaries());
+    set("Order", "OrderByCustomerDate", true, true, reply->add_contributor_insights_summaries());
+    return grpc::Status::OK;
+  };
+}
+
 grpc::Status FixedTopKeys(const v1::GetTopKeysRequest&, v1::GetTopKeysReply* reply) {
   const auto set = [](const char* id, double count, double error, v1::TopKey* key) {
     v1::Attribute* attribute = key->mutable_key()->add_attributes();
@@ -702,7 +733,16 @@ std::vector<Case> Cases() {
       {"order-entry restock", {"prod_100", "wh_sea", "5"}, {"prod_999", "wh_sea", "5"}, "", "", true},
       {.command = "status", .success = {}, .failure = {"--timeout", "soon"}, .fake = true},
       {.command = "patterns", .success = {}, .failure = {"Order", "again"}, .fake = true},
-      {.command = "contributors", .success = {"Order"}, .failure = {"Order", "--top", "many"}, .fake = true},
+      {.command = "contributors show",
+       .success = {"Order"},
+       .failure = {"Order", "--top", "many"},
+       .fake = true},
+      {.command = "contributors enable",
+       .success = {"Order", "--index", "OrderByCustomerDate", "--throttled-keys-only"},
+       .failure = {},
+       .fake = true},
+      {.command = "contributors disable", .success = {"Order"}, .failure = {"Other"}, .fake = true},
+      {.command = "contributors list", .success = {}, .failure = {"Order", "again"}, .fake = true},
       {.command = "top",
        .success = {"--interval", "0.1"},
        .failure = {"--interval", "soon"},
@@ -820,6 +860,7 @@ std::string Transcript(const Case& each, const RealDaemon* shared) {
       fake.scan = FixedScan;
       fake.get_access_patterns = FixedPatterns;
       fake.get_top_keys = FixedTopKeys;
+      AddInsights(fake);
       fake.create_database_backup = [](const auto&, v1::DatabaseBackup* reply) {
         *reply = FixedBackup(3);
         return grpc::Status::OK;

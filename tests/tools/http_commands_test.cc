@@ -50,6 +50,8 @@ TEST_F(HttpCommandsTest, ItemsTablesAndStatementsPrintWhatTheyPrintOverGrpc) {
       {"batch-get", "Customer", R"([{"customer_id": "cust_002"}, {"customer_id": "cust_001"}])"},
       {"order-entry", "all"},
       {"ttl", "status", "Order"},
+      {"contributors", "list"},
+      {"contributors", "enable", "NoTable"},
       {"model", "check", testing::SourcePath("examples/order_entry")},
   };
   for (const std::vector<std::string>& arguments : kReads) {
@@ -58,6 +60,14 @@ TEST_F(HttpCommandsTest, ItemsTablesAndStatementsPrintWhatTheyPrintOverGrpc) {
     const Outcome grpc = OverGrpc(arguments);
     EXPECT_EQ(http.out, grpc.out);
     EXPECT_EQ(http.exit_code, grpc.exit_code) << http.err;
+  }
+  for (const char* action : {"enable", "disable"}) {
+    SCOPED_TRACE(action);
+    // Over HTTP the answer says ENABLING and DISABLING.
+    EXPECT_EQ(OverHttp({"contributors", action, "Order"}).exit_code, 0);
+    EXPECT_EQ(OverHttp({"contributors", "list"}).out, OverGrpc({"contributors", "list"}).out);
+    EXPECT_EQ(OverGrpc({"contributors", "list"}).out.find("Order") != std::string::npos,
+              action == std::string("enable"));
   }
   EXPECT_EQ(OverHttp({"item", "put", "Customer", R"({"customer_id": "cust_900", "n": 1})"}).exit_code, 0);
   EXPECT_EQ(OverHttp({"item", "get", "Customer", R"({"customer_id": "cust_900"})"}).out,
@@ -111,7 +121,7 @@ TEST_F(HttpCommandsTest, OtherCommandsSayThatTheyAreNotOffered) {
       {{"export", "list"}, "itemdb.v1.Exports/ListExports"},
       {{"import", "list"}, "itemdb.v1.Imports/ListImports"},
       {{"patterns"}, "itemdb.v1.Admin/GetAccessPatterns"},
-      {{"contributors", "Order"}, "itemdb.v1.Admin/GetTopKeys"},
+      {{"contributors", "show", "Order"}, "itemdb.v1.Admin/GetTopKeys"},
       {{"scan", "Order", "--skip-damage"}, "skip_damage"},
   };
   for (const Row& row : kRows) {

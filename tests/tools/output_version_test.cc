@@ -34,6 +34,11 @@ TEST(OutputVersion, TheSecondSpellsEveryCommandAsAws) {
   for (const std::vector<std::string>& arguments :
        std::vector<std::vector<std::string>>{{"status"},
                                              {"patterns"},
+                                             {"contributors", "enable", "Order"},
+                                             {"contributors", "list"},
+                                             {"count", "Order"},
+                                             {"contributors", "show", "Order"},
+                                             {"contributors", "disable", "Order"},
                                              {"check"},
                                              {"table", "list"},
                                              {"table", "describe", "Order"},
@@ -70,6 +75,10 @@ TEST(OutputVersion, ItemsKeepTheirNames) {
       HasSubstr("\"Key\": {\"PK\""));
   EXPECT_THAT(daemon.Call({"--output-version", "2", "-o", "json", "scan", "Customer", "--limit", "1"}).out,
               HasSubstr("\"customer_id\""));
+  ASSERT_EQ(daemon.Call({"contributors", "enable", "Order"}).exit_code, 0);
+  ASSERT_EQ(daemon.Call({"scan", "Order", "--limit", "1"}).exit_code, 0);
+  EXPECT_THAT(daemon.Call({"--output-version", "2", "-o", "jsonl", "contributors", "show", "Order"}).out,
+              HasSubstr("\"Key\": {\"PK\""));
 }
 
 TEST(OutputVersion, DescriptionsAreWrappedAndGoBack) {

@@ -5,15 +5,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/time/time.h"
 #include "common/status_macros.h"
 #include "tools/base/text_table.h"
-#include "tools/base/time_text.h"
 #include "tools/cli/command_table.h"
 #include "tools/cli/output.h"
 #include "tools/cli/progress.h"
-#include "tools/json/item_json.h"
 #include "tools/json/status_json.h"
 
 namespace itemdb::tools {
@@ -47,72 +44,7 @@ void PrintTable(const AccessPatternsResult& result, Context& context) {
                   << " of patterns that are not listed, because there are too many patterns\n";
 }
 
-// The four lists of a result, in the order in which they are shown.
-struct KeyList {
-  const char* member;
-  const char* counts;
-  const char* of;
-  const std::vector<TopKey>& keys;
-};
-
-std::vector<KeyList> ListsOf(const TopKeysResult& result) {
-  return {{"partition_keys", "units", "partition key", result.partition_keys},
-          {"keys", "units", "key", result.keys},
-          {"throttled_partition_keys", "refused", "partition key", result.throttled_partition_keys},
-          {"throttled_keys", "refused", "key", result.throttled_keys}};
-}
-
-JsonValue TopKeysToJson(const TopKeysResult& result) {
-  const bool enabled = result.start_time != absl::UnixEpoch();
-  JsonValue object = JsonValue::Object().Add("enabled", enabled);
-  if (enabled) object.Add("start_time", TimeText(result.start_time));
-  for (const KeyList& list : ListsOf(result)) {
-    JsonValue keys = JsonValue::Array();
-    for (const TopKey& key : list.keys) {
-      keys.elements.push_back(JsonValue::Object()
-                                  .Add("key", ItemToJson(key.key, ItemForm::kTyped))
-                                  .Add("count", JsonValue::Number(absl::StrFormat("%.1f", key.count)))
-                                  .Add("error", JsonValue::Number(absl::StrFormat("%.1f", key.error))));
-    }
-    object.Add(list.member, std::move(keys));
-  }
-  return object;
-}
-
-void PrintTopKeys(const TopKeysResult& result, Context& context) {
-  if (result.start_time == absl::UnixEpoch()) {
-    context.out()
-        << "no keys are counted: contributor insights are off; UpdateContributorInsights, over HTTP, turns "
-           "them on\n";
-    return;
-  }
-  bool any = false;
-  for (const KeyList& list : ListsOf(result)) {
-    if (list.keys.empty()) continue;
-    if (any) context.out() << "\n";
-    any = true;
-    TextTable table({NumberColumn(list.counts), NumberColumn("at least"), list.of});
-    for (const TopKey& key : list.keys) {
-      table.AddRow({absl::StrFormat("%.1f", key.count), absl::StrFormat("%.1f", key.count - key.error),
-                    OneLine(ItemToJson(key.key, ItemForm::kPlain))});
-    }
-    context.Print(table);
-  }
-  if (!any) context.out() << "no key was used since " << TimeText(result.start_time) << "\n";
-}
-
 }  // namespace
-
-absl::Status RunContributors(Context& context, const TopKeysRequest& options) {
-  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
-  ITEMDB_ASSIGN_OR_RETURN(TopKeysResult result, client.GetTopKeys(options, context.Call()));
-  if (context.format() == OutputFormat::kTable) {
-    PrintTopKeys(result, context);
-  } else {
-    context.Print(TopKeysToJson(result));
-  }
-  return absl::OkStatus();
-}
 
 absl::Status RunPatterns(Context& context, const PatternsOptions& options) {
   ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
@@ -143,28 +75,6 @@ void RegisterPatternCommands(CommandTable& table) {
        .pages = true},
       [options](Context& context) { return RunPatterns(context, *options); });
   command->add_option(std::string(kTableName), options->table_name, "Only of this table. Default: of all");
-
-  auto top = std::make_shared<TopKeysRequest>();
-  command = table.Add(
-      &table.root(),
-      {.name = "contributors",
-       .summary = "Show the keys of a table or global index that take the most load",
-       .details =
-           "For tables and indexes whose contributor insights are on; UpdateContributorInsights, over HTTP, "
-           "turns "
-           "them on, for example with the AWS CLI. Keys are counted since then, or since the daemon was "
-           "started, by the capacity units of their reads and writes; keys of requests that were refused "
-           "because too many waited are counted too. The true count is between the two numbers.",
-       .examples = {{"itemctl contributors Order", "the ten most used keys"},
-                    {"itemctl contributors Order --index OrderByCustomerDate --top 50",
-                     "of a global index, more"}},
-       .pages = true},
-      [top](Context& context) { return RunContributors(context, *top); });
-  command->add_option(std::string(kTableName), top->table_name, "The table's name")->required();
-  command->add_option("--index", top->index_name, "Of this global index. Default: of the table itself")
-      ->type_name("INDEX");
-  command->add_option("--top", top->limit, "How many keys of each list, 1 to 100. Default: 10")
-      ->type_name("COUNT");
 }
 
 }  // namespace itemdb::tools

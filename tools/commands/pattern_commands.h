@@ -1,5 +1,4 @@
-// `itemctl patterns` and `contributors`: the access patterns with which clients have read and written tables,
-// and the keys that they used most.
+// `itemctl patterns`: the access patterns with which clients have read and written tables.
 #pragma once
 
 #include <string>
@@ -18,9 +17,6 @@ struct PatternsOptions {
 
 // Prints the patterns, most calls first. Patterns that read more than necessary are marked.
 absl::Status RunPatterns(Context& context, const PatternsOptions& options);
-
-// Prints the most used keys of a table or global index.
-absl::Status RunContributors(Context& context, const TopKeysRequest& options);
 
 void RegisterPatternCommands(CommandTable& table);
 

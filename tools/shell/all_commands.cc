@@ -6,6 +6,7 @@
 #include "tools/commands/batch_commands.h"
 #include "tools/commands/bulk_put_commands.h"
 #include "tools/commands/completion_commands.h"
+#include "tools/commands/contributor_commands.h"
 #include "tools/commands/count_commands.h"
 #include "tools/commands/damage_commands.h"
 #include "tools/commands/explain_commands.h"
@@ -64,6 +65,7 @@ void RegisterAllCommands(CommandTable& table) {
   RegisterPromoteCommand(table);
   RegisterAuditCommands(table);
   RegisterPatternCommands(table);
+  RegisterContributorCommands(table);
   RegisterTopCommand(table);
   RegisterSupportCommands(table);
   RegisterLatencyCommands(table);

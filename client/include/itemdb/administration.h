@@ -129,6 +129,45 @@ struct TimeToLiveResult {
   int64_t items_expired = 0;
 };
 
+// Which keys contributor insights count.
+enum class ContributorInsightsMode {
+  // Those of all requests.
+  kAccessedAndThrottledKeys,
+  // Only those of requests that were refused because too many waited.
+  kThrottledKeys,
+};
+
+enum class ContributorInsightsStatus {
+  kUnknown,
+  kEnabled,
+  kDisabled,
+  // Of DynamoDB, over HTTP: the change is under way, or has failed.
+  kEnabling,
+  kDisabling,
+  kFailed,
+};
+
+struct UpdateContributorInsightsRequest {
+  std::string table_name;
+  // A global index. Empty: the table itself.
+  std::string index_name = {};
+  bool enabled = false;
+  // When enabled.
+  ContributorInsightsMode mode = ContributorInsightsMode::kAccessedAndThrottledKeys;
+};
+
+// Contributor insights of a table or global index: whether its most used keys are counted.
+struct ContributorInsights {
+  std::string table_name = {};
+  // Empty: of the table itself.
+  std::string index_name = {};
+  ContributorInsightsStatus status = ContributorInsightsStatus::kUnknown;
+  // While they are on.
+  ContributorInsightsMode mode = ContributorInsightsMode::kAccessedAndThrottledKeys;
+  // When they were last turned on or off. UnixEpoch: never; in a list over HTTP it is not known.
+  absl::Time last_update_time = absl::UnixEpoch();
+};
+
 // DynamoDB's quotas, in capacity units, for programs that ask for them. The daemon does not enforce them.
 struct TableLimits {
   int64_t account_max_read_capacity_units = 0;

@@ -331,7 +331,19 @@ class ITEMDB_EXPORT Client {
   void DescribeTimeToLiveAsync(const std::string& table_name, F&& callback, CallOptions options = {}) const {
     Start(DescribeTimeToLiveCall{table_name}, std::forward<F>(callback), std::move(options));
   }
-  // Blocking only.
+  // Turns contributor insights of a table or global index on or off: while they are on, the daemon counts its
+  // most used keys, which GetTopKeys returns. What is as asked for goes on counting. NOT_FOUND: no such table
+  // or global index. These three and DescribeLimits are blocking only.
+  absl::StatusOr<ContributorInsights> UpdateContributorInsights(
+      const UpdateContributorInsightsRequest& request, CallOptions options = {}) const;
+  // Without `index_name` those of the table itself.
+  absl::StatusOr<ContributorInsights> DescribeContributorInsights(const std::string& table_name,
+                                                                  const std::string& index_name = "",
+                                                                  CallOptions options = {}) const;
+  // The tables and global indexes whose contributor insights are on, by name: of one table, or of all tables
+  // when the name is empty. Page after page, each with the timeout of `options`.
+  absl::StatusOr<std::vector<ContributorInsights>> ListContributorInsights(const std::string& table_name = "",
+                                                                           CallOptions options = {}) const;
   absl::StatusOr<TableLimits> DescribeLimits(CallOptions options = {}) const;
 
   // ---- backups of tables ---- (blocking)

@@ -2,78 +2,79 @@
 
 #include <algorithm>
 #include <optional>
-#include <tuple>
 #include <utility>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "daemon/http/api/shown_statuses.h"
 
 namespace itemdb::http::json {
 namespace {
 
-using storage::ContributorInsightsState;
 using storage::JsonWriter;
+using Summary = v1::ContributorInsightsSummary;
 
 constexpr std::string_view kThrottledKeysMode = "THROTTLED_KEYS";
 constexpr std::string_view kAllKeysMode = "ACCESSED_AND_THROTTLED_KEYS";
 // The service's limit for names of rules in CloudWatch.
 constexpr size_t kMaxInsightsRuleBytes = 128;
-constexpr size_t kMaxInsightsResults = 100;
 
-struct DescribeInsightsRequest {
-  std::string table_name;
-  std::string index_name;
-};
-
-struct ListInsightsRequest {
-  std::string table_name;
-  size_t max_results = kMaxInsightsResults;
-  // Where the last page ended: table and index.
-  std::optional<std::pair<std::string, std::string>> after;
-};
-
-absl::StatusOr<storage::UpdateContributorInsightsRequest> ReadUpdateInsights(const JsonObject& object) {
-  return storage::UpdateContributorInsightsRequest{
-      .table_name = std::string(TextOf(object, "TableName")),
-      .index_name = std::string(TextOf(object, "IndexName")),
-      .enable = TextOf(object, "ContributorInsightsAction") == "ENABLE",
-      .throttled_keys_only = TextOf(object, "ContributorInsightsMode") == kThrottledKeysMode};
-}
-
-absl::StatusOr<DescribeInsightsRequest> ReadDescribeInsights(const JsonObject& object) {
-  return DescribeInsightsRequest{std::string(TextOf(object, "TableName")),
-                                 std::string(TextOf(object, "IndexName"))};
-}
-
-// A token is the names of the table and index that a page ends with, parted by a slash.
-std::string InsightsTokenOf(const ContributorInsightsState& last) {
-  return absl::WebSafeBase64Escape(last.table_name + "/" + last.index_name);
-}
-
-absl::StatusOr<ListInsightsRequest> ReadListInsights(const JsonObject& object) {
-  ListInsightsRequest request{.table_name = std::string(TextOf(object, "TableName")), .after = std::nullopt};
-  // The service takes numbers below 1 as if there were none.
-  if (const std::optional<int64_t> most = NumberOf(object, "MaxResults"); most.has_value() && *most > 0)
-    request.max_results = static_cast<size_t>(*most);
-  if (!HasMember(object, "NextToken")) return request;
-  std::string names;
-  const std::string token(TextOf(object, "NextToken"));
-  const bool is_text = absl::WebSafeBase64Unescape(token, &names);
-  const size_t slash = names.find('/');
-  if (!is_text || slash == std::string::npos || absl::WebSafeBase64Escape(names) != token)
-    return storage::ValidationError("Invalid Request: Provided nextToken is invalid");
-  request.after.emplace(names.substr(0, slash), names.substr(slash + 1));
+absl::StatusOr<v1::UpdateContributorInsightsRequest> ReadUpdateInsights(const JsonObject& object) {
+  v1::UpdateContributorInsightsRequest request;
+  request.set_table_name(std::string(TextOf(object, "TableName")));
+  request.set_index_name(std::string(TextOf(object, "IndexName")));
+  request.set_contributor_insights_action(TextOf(object, "ContributorInsightsAction") == "ENABLE"
+                                              ? v1::CONTRIBUTOR_INSIGHTS_ACTION_ENABLE
+                                              : v1::CONTRIBUTOR_INSIGHTS_ACTION_DISABLE);
+  if (TextOf(object, "ContributorInsightsMode") == kThrottledKeysMode)
+    request.set_contributor_insights_mode(v1::CONTRIBUTOR_INSIGHTS_MODE_THROTTLED_KEYS);
   return request;
 }
 
-void WriteInsightsNames(const ContributorInsightsState& state, JsonWriter* writer) {
-  writer->Name("TableName").String(state.table_name);
-  if (!state.index_name.empty()) writer->Name("IndexName").String(state.index_name);
+absl::StatusOr<v1::DescribeContributorInsightsRequest> ReadDescribeInsights(const JsonObject& object) {
+  v1::DescribeContributorInsightsRequest request;
+  request.set_table_name(std::string(TextOf(object, "TableName")));
+  request.set_index_name(std::string(TextOf(object, "IndexName")));
+  return request;
 }
 
-void WriteInsightsMode(const ContributorInsightsState& state, JsonWriter* writer) {
+absl::StatusOr<v1::ListContributorInsightsRequest> ReadListInsights(const JsonObject& object) {
+  v1::ListContributorInsightsRequest request;
+  request.set_table_name(std::string(TextOf(object, "TableName")));
+  // The service takes numbers below 1 as if there were none.
+  if (const std::optional<int64_t> most = NumberOf(object, "MaxResults"); most.has_value() && *most > 0)
+    request.set_max_results(static_cast<int32_t>(*most));
+  if (HasMember(object, "NextToken")) {
+    request.set_next_token(std::string(TextOf(object, "NextToken")));
+    // Without a token the database would begin anew.
+    if (request.next_token().empty())
+      return storage::ValidationError("Invalid Request: Provided nextToken is invalid");
+  }
+  return request;
+}
+
+bool AreOn(const Summary& summary) {
+  return summary.contributor_insights_status() == v1::CONTRIBUTOR_INSIGHTS_STATUS_ENABLED ||
+         summary.contributor_insights_status() == v1::CONTRIBUTOR_INSIGHTS_STATUS_ENABLING;
+}
+
+void WriteInsightsNames(const Summary& summary, JsonWriter* writer) {
+  writer->Name("TableName").String(summary.table_name());
+  if (!summary.index_name().empty()) writer->Name("IndexName").String(summary.index_name());
+}
+
+bool CountsThrottledOnly(const Summary& summary) {
+  return summary.contributor_insights_mode() == v1::CONTRIBUTOR_INSIGHTS_MODE_THROTTLED_KEYS;
+}
+
+void WriteInsightsMode(const Summary& summary, JsonWriter* writer) {
   writer->Name("ContributorInsightsMode")
-      .String(state.insights.throttled_keys_only() ? kThrottledKeysMode : kAllKeysMode);
+      .String(CountsThrottledOnly(summary) ? kThrottledKeysMode : kAllKeysMode);
+}
+
+// "ENABLED".
+std::string StatusText(const Summary& summary) {
+  constexpr std::string_view kPrefix = "CONTRIBUTOR_INSIGHTS_STATUS_";
+  return v1::ContributorInsightsStatus_Name(summary.contributor_insights_status()).substr(kPrefix.size());
 }
 
 void WriteInsightsStatus(std::string_view status, JsonWriter* writer) {
@@ -81,13 +82,13 @@ void WriteInsightsStatus(std::string_view status, JsonWriter* writer) {
 }
 
 // The names that the service would give to its rules in CloudWatch.
-void WriteInsightsRules(const ContributorInsightsState& state, JsonWriter* writer) {
+void WriteInsightsRules(const Summary& summary, JsonWriter* writer) {
   writer->Name("ContributorInsightsRuleList").BeginArray();
-  const std::string end = absl::StrCat("-", state.insights.update_time_ms());
-  const std::string& name = state.index_name.empty() ? state.table_name : state.index_name;
+  const std::string end = absl::StrCat("-", summary.last_update_time_ms());
+  const std::string& name = summary.index_name().empty() ? summary.table_name() : summary.index_name();
   for (const char* kind : {"PKC", "SKC", "PKT", "SKT"}) {
-    if (kind[0] == 'S' && !state.has_sort_key) continue;
-    if (kind[2] == 'C' && state.insights.throttled_keys_only()) continue;
+    if (kind[0] == 'S' && !summary.has_sort_key()) continue;
+    if (kind[2] == 'C' && CountsThrottledOnly(summary)) continue;
     std::string rule = absl::StrCat("DynamoDBContributorInsights-", kind, "-", name);
     rule.resize(std::min(rule.size(), kMaxInsightsRuleBytes - end.size()));
     writer->String(rule + end);
@@ -95,81 +96,64 @@ void WriteInsightsRules(const ContributorInsightsState& state, JsonWriter* write
   writer->EndArray();
 }
 
-template <typename Write>
-void AnswerInsights(JsonAnswer answer, Write write) {
-  std::string body;
-  JsonWriter writer(&body);
-  writer.BeginObject();
-  write(&writer);
-  writer.EndObject();
-  std::move(answer).Succeed(std::move(body));
+void WriteUpdatedInsights(const v1::UpdateContributorInsightsReply& reply, JsonWriter* writer) {
+  const Summary& summary = reply.contributor_insights();
+  WriteInsightsNames(summary, writer);
+  // It is done already, but programs wait for what they know.
+  WriteInsightsStatus(AreOn(summary) ? "ENABLING" : "DISABLING", writer);
+  if (AreOn(summary)) WriteInsightsMode(summary, writer);
 }
 
-void ExecuteUpdateInsights(JsonCall call, storage::UpdateContributorInsightsRequest request) {
-  const bool enable = request.enable;
-  storage::Database& database = call.database;
-  database.UpdateContributorInsights(
-      std::move(request),
-      [answer = std::move(call.answer), enable](absl::StatusOr<ContributorInsightsState> state) mutable {
-        if (!state.ok()) return std::move(answer).Fail(state.status());
-        AnswerInsights(std::move(answer), [&](JsonWriter* writer) {
-          WriteInsightsNames(*state, writer);
-          // It is done already, but programs wait for what they know.
-          WriteInsightsStatus(enable ? "ENABLING" : "DISABLING", writer);
-          if (enable) WriteInsightsMode(*state, writer);
-        });
-      });
+void WriteDescribedInsights(const v1::DescribeContributorInsightsReply& reply, JsonWriter* writer) {
+  const Summary& summary = reply.contributor_insights();
+  WriteInsightsNames(summary, writer);
+  if (AreOn(summary)) WriteInsightsRules(summary, writer);
+  WriteInsightsStatus(StatusText(summary), writer);
+  if (summary.last_update_time_ms() != 0)
+    writer->Name("LastUpdateDateTime").Time(summary.last_update_time_ms());
+  if (AreOn(summary)) WriteInsightsMode(summary, writer);
 }
 
-void ExecuteDescribeInsights(JsonCall call, const DescribeInsightsRequest& request) {
-  const auto state = call.database.DescribeContributorInsights(request.table_name, request.index_name);
-  if (!state.ok()) return std::move(call.answer).Fail(state.status());
-  AnswerInsights(std::move(call.answer), [&](JsonWriter* writer) {
-    WriteInsightsNames(*state, writer);
-    if (state->insights.enabled()) WriteInsightsRules(*state, writer);
-    WriteInsightsStatus(state->insights.enabled() ? "ENABLED" : "DISABLED", writer);
-    if (state->insights.update_time_ms() != 0)
-      writer->Name("LastUpdateDateTime").Time(state->insights.update_time_ms());
-    if (state->insights.enabled()) WriteInsightsMode(*state, writer);
-  });
-}
-
-void ExecuteListInsights(JsonCall call, const ListInsightsRequest& request) {
-  auto all = call.database.ListContributorInsights(request.table_name);
-  if (!all.ok()) return std::move(call.answer).Fail(all.status());
-  auto from = all->begin();
-  if (request.after.has_value()) {
-    from = std::find_if(all->begin(), all->end(), [&](const ContributorInsightsState& state) {
-      return std::tie(state.table_name, state.index_name) >
-             std::tie(request.after->first, request.after->second);
-    });
+void WriteListedInsights(const v1::ListContributorInsightsReply& reply, JsonWriter* writer) {
+  writer->Name("ContributorInsightsSummaries").BeginArray();
+  for (const Summary& summary : reply.contributor_insights_summaries()) {
+    writer->BeginObject();
+    WriteInsightsNames(summary, writer);
+    WriteInsightsStatus(StatusText(summary), writer);
+    WriteInsightsMode(summary, writer);
+    writer->EndObject();
   }
-  const auto count = std::min(request.max_results, static_cast<size_t>(all->end() - from));
-  const auto end = from + static_cast<std::ptrdiff_t>(count);
-  AnswerInsights(std::move(call.answer), [&](JsonWriter* writer) {
-    writer->Name("ContributorInsightsSummaries").BeginArray();
-    for (auto state = from; state != end; ++state) {
-      writer->BeginObject();
-      WriteInsightsNames(*state, writer);
-      WriteInsightsStatus("ENABLED", writer);
-      WriteInsightsMode(*state, writer);
-      writer->EndObject();
-    }
-    writer->EndArray();
-    if (end != all->end()) writer->Name("NextToken").String(InsightsTokenOf(*(end - 1)));
-  });
+  writer->EndArray();
+  if (!reply.next_token().empty()) writer->Name("NextToken").String(reply.next_token());
+}
+
+void AnswerDescribedInsights(JsonAnswer answer, absl::StatusOr<v1::DescribeContributorInsightsReply> reply) {
+  if (reply.ok()) answer.statuses().Show(reply->mutable_contributor_insights());
+  AnswerObject<WriteDescribedInsights>(std::move(answer), reply);
+}
+
+void AnswerListedInsights(JsonAnswer answer, absl::StatusOr<v1::ListContributorInsightsReply> reply) {
+  if (reply.ok())
+    for (Summary& summary : *reply->mutable_contributor_insights_summaries())
+      answer.statuses().Show(&summary);
+  AnswerObject<WriteListedInsights>(std::move(answer), reply);
 }
 
 }  // namespace
 
 void UpdateContributorInsights(JsonCall call) {
-  HandleOperation<ReadUpdateInsights, ExecuteUpdateInsights>(std::move(call));
+  HandleOperation<ReadUpdateInsights, &storage::Database::UpdateContributorInsights, WriteUpdatedInsights>(
+      std::move(call));
 }
 void DescribeContributorInsights(JsonCall call) {
-  HandleOperation<ReadDescribeInsights, ExecuteDescribeInsights>(std::move(call));
+  HandleOperation<ReadDescribeInsights,
+                  CallDatabase<&storage::Database::DescribeContributorInsights, AnswerDescribedInsights>>(
+      std::move(call));
 }
 void ListContributorInsights(JsonCall call) {
-  HandleOperation<ReadListInsights, ExecuteListInsights>(std::move(call));
+  HandleOperation<ReadListInsights,
+                  CallDatabase<&storage::Database::ListContributorInsights, AnswerListedInsights>>(
+      std::move(call));
 }
 
 }  // namespace itemdb::http::json

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
 namespace itemdb::http {
 namespace {
 
@@ -49,6 +52,17 @@ void ShownStatuses::Show(const std::string& table, v1::DescribeTimeToLiveReply* 
   if (time_to_live->time_to_live_status() == v1::TIME_TO_LIVE_STATUS_ENABLED &&
       Clock::now() < Find(table).time_to_live)
     time_to_live->set_time_to_live_status(v1::TIME_TO_LIVE_STATUS_ENABLING);
+}
+
+void ShownStatuses::Show(v1::ContributorInsightsSummary* insights) const {
+  if (insights->last_update_time_ms() == 0) return;
+  const absl::Duration age = absl::Now() - absl::FromUnixMillis(insights->last_update_time_ms());
+  // Negative after the clock was set back.
+  if (age < absl::ZeroDuration() || age >= absl::FromChrono(delay_)) return;
+  insights->set_contributor_insights_status(insights->contributor_insights_status() ==
+                                                    v1::CONTRIBUTOR_INSIGHTS_STATUS_ENABLED
+                                                ? v1::CONTRIBUTOR_INSIGHTS_STATUS_ENABLING
+                                                : v1::CONTRIBUTOR_INSIGHTS_STATUS_DISABLING);
 }
 
 }  // namespace itemdb::http

@@ -1,10 +1,11 @@
 // The statuses that a table passes through in DynamoDB and has not here (`--status-delay`).
 //
 // Here a table is ACTIVE when CreateTable is answered. For programs that test how they wait, replies over
-// HTTP can show CREATING, UPDATING and ENABLING for a time. Only what is shown differs: the table can be used
-// at once.
+// HTTP can show CREATING, UPDATING, ENABLING and DISABLING for a time. Only what is shown differs: the table
+// can be used at once.
 //
-// Thread-safe. Kept in memory: after a restart everything is shown as it is.
+// Thread-safe. Kept in memory: after a restart everything is shown as it is. Contributor insights have the
+// time of their last change in their description, so nothing is kept of them.
 #pragma once
 
 #include <chrono>
@@ -31,6 +32,7 @@ class ShownStatuses {
   // Sets the statuses that replies show.
   void Show(v1::TableDescription* table);
   void Show(const std::string& table, v1::DescribeTimeToLiveReply* time_to_live);
+  void Show(v1::ContributorInsightsSummary* insights) const;
 
  private:
   // Until when a status is shown.

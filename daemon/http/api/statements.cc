@@ -70,6 +70,7 @@ absl::StatusOr<wire::BatchExecuteStatementRequest> ReadBatch(const JsonObject& o
 
 // The text of an error of one statement: that of the same error of a whole request.
 std::string TextOfStatement(const wire::StatementError& error) {
+  if (!error.service_text().empty()) return error.service_text();
   if (error.reason() != storage::kReasonResourceNotFound) return error.message();
   return ServiceTextFor(storage::NotFoundError(error.message()), "BatchExecuteStatement");
 }

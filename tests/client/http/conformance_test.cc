@@ -344,6 +344,44 @@ TEST_F(ConformanceTest, CallsOnTablesAnswerTheSame) {
                   : "");
     });
   }
+  const auto insights_text = [](const ContributorInsights& insights) {
+    const bool on = insights.status == ContributorInsightsStatus::kEnabled ||
+                    insights.status == ContributorInsightsStatus::kEnabling;
+    return insights.index_name + (on ? " on" : " off") +
+           (insights.mode == ContributorInsightsMode::kThrottledKeys ? " throttled" : "");
+  };
+  for (const bool enabled : {true, false}) {
+    const auto mode = enabled ? ContributorInsightsMode::kThrottledKeys
+                              : ContributorInsightsMode::kAccessedAndThrottledKeys;
+    // HTTP answers a change with ENABLING or DISABLING.
+    const std::string updated = Compare("UpdateContributorInsights", [&](const Side& side) {
+      const absl::StatusOr<ContributorInsights> result = side.client.UpdateContributorInsights(
+          {.table_name = side.Named("@Things"), .enabled = enabled, .mode = mode});
+      return TextOf(result.status()) + (result.ok() ? insights_text(*result) : "");
+    });
+    EXPECT_NE(updated.find(enabled ? " on throttled" : " off"), std::string::npos) << updated;
+    Compare("DescribeContributorInsights", [&](const Side& side) {
+      const auto result = side.client.DescribeContributorInsights(side.Named("@Things"));
+      EXPECT_TRUE(!result.ok() || absl::Now() - result->last_update_time < absl::Minutes(10));
+      return TextOf(result.status()) + (result.ok() ? insights_text(*result) : "");
+    });
+    const std::string listed = Compare("ListContributorInsights", [&](const Side& side) {
+      const auto result = side.client.ListContributorInsights(side.Named("@Things"));
+      std::string text = TextOf(result.status());
+      if (result.ok())
+        for (const ContributorInsights& insights : *result) text += insights_text(insights) + ";";
+      return text;
+    });
+    EXPECT_EQ(listed.find(" on") != std::string::npos, enabled) << listed;
+  }
+  Compare("DescribeContributorInsights of no index", [](const Side& side) {
+    return TextOf(side.client.DescribeContributorInsights(side.Named("@Things"), "NoIndex").status());
+  });
+  Compare("UpdateContributorInsights of no table", [](const Side& side) {
+    return TextOf(
+        side.client.UpdateContributorInsights({.table_name = side.Named("@NoTable"), .enabled = true})
+            .status());
+  });
   Compare("UpdateTable", [](const Side& side) {
     return TextOf(
         side.client.UpdateTable({.table_name = side.Named("@Things"), .deletion_protection_enabled = true}));

@@ -187,11 +187,18 @@ TEST_F(LiveIndexes, CanBeDeletedWhileTheyAreFilled) {  // SEM-097
   database_.CheckIsClean();
 }
 
-TEST_F(LiveIndexes, GoWithTheirTableWhileTheyAreFilled) {
+TEST_F(LiveIndexes, KeepTheirTableWhileTheyAreFilled) {  // VEC-08
   ASSERT_TRUE(Put("1", S("g")).ok());
   gate_->Shut();
   ASSERT_TRUE(CreateByGroup().ok());
   gate_->AwaitWaiting();
+  const absl::Status refused = DeleteTable(database_, "Things").status();
+  EXPECT_EQ(ReasonOf(refused), kReasonResourceInUse);
+  EXPECT_EQ(MessageOf(refused),
+            "Attempt to change a resource which is still in use: Cannot delete table while indexes are being "
+            "created, updated, or deleted.");
+  // Whoever does not want to wait deletes the index first.
+  ASSERT_TRUE(Update(DeleteIndexRequest("Things", "ByGroup")).ok());
   ASSERT_TRUE(DeleteTable(database_, "Things").ok());
   gate_->Open();
   database_.CreateTable(TableRequest("Things"));

@@ -315,8 +315,8 @@ absl::StatusOr<v1::TableDescription> UpdatedDefinition(v1::TableDescription defi
                 "create or delete, DeletionProtectionEnabled, StreamEnabled, StreamViewType, TableClass, "
                 "SSESpecification, OnDemandThroughput, WarmThroughput and WriteFence must be given"));
   }
-  ITEMDB_RETURN_IF_ERROR(CheckTogether(request));
   ITEMDB_RETURN_IF_ERROR(CheckIndexesNamedOnce(request));
+  ITEMDB_RETURN_IF_ERROR(CheckTogether(request));
   RaiseWarmThroughput(&definition);
   if (indexes) ITEMDB_RETURN_IF_ERROR(ApplyIndexChanges(request, &definition));
   ITEMDB_RETURN_IF_ERROR(ApplySettings(request, &definition));

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "storage/base/limits.h"
+#include "storage/base/service_text.h"
 #include "storage/base/wall_clock.h"
 #include "storage/changes/log_reader.h"
 #include "storage/changes/shard_iterator.h"
@@ -20,15 +21,21 @@ absl::StatusOr<int64_t> LimitOf(const std::optional<int64_t>& limit, int64_t mos
   return ValidationError(rule, absl::StrCat("Limit must be 1 to ", most, "; it is ", *limit));
 }
 
-absl::StatusOr<v1::Stream> StreamOf(const ReadView& view, const StreamName& name) {
+// The stream `name`. `arn`: as the request names it, empty if it does not.
+absl::StatusOr<v1::Stream> StreamOf(const ReadView& view, const StreamName& name,
+                                    const std::string& arn = {}) {
   ITEMDB_ASSIGN_OR_RETURN(std::optional<v1::Stream> stream, FindStream(view, name.table_name, name.label));
   if (stream.has_value()) return *std::move(stream);
-  return NotFoundError(absl::StrCat("Requested resource not found: Stream: table ", name.table_name,
-                                    " has no stream ", name.label));
+  absl::Status missing = NotFoundError(absl::StrCat("Requested resource not found: Stream: table ",
+                                                    name.table_name, " has no stream ", name.label));
+  if (arn.empty()) return missing;
+  return WithServiceText("Requested resource not found: Stream: " + arn + " not found", std::move(missing));
 }
 
 absl::Status NoSuchShardError(const std::string& shard_id) {
-  return NotFoundError("Requested resource not found: Shard: the stream has no shard " + shard_id);
+  return WithServiceText(
+      "Requested resource not found: Shard does not exist",
+      NotFoundError("Requested resource not found: Shard: the stream has no shard " + shard_id));
 }
 
 absl::StatusOr<ListStreamsReply> List(Engine& engine, const ListStreamsRequest& request) {
@@ -55,7 +62,7 @@ absl::StatusOr<DescribeStreamReply> Describe(Engine& engine, const DescribeStrea
   ITEMDB_ASSIGN_OR_RETURN(StreamName name, ParseStreamArn(request.stream_arn));
   ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
   DescribeStreamReply reply;
-  ITEMDB_ASSIGN_OR_RETURN(reply.stream, StreamOf(*view, name));
+  ITEMDB_ASSIGN_OR_RETURN(reply.stream, StreamOf(*view, name, request.stream_arn));
   const std::string shard_id = ShardIdOf(reply.stream);
   // No shard comes after a start that is unknown, as none comes after the only shard.
   if (!request.children_of_shard_id.empty() && request.children_of_shard_id != shard_id)
@@ -73,7 +80,7 @@ absl::StatusOr<DescribeStreamReply> Describe(Engine& engine, const DescribeStrea
 absl::StatusOr<std::string> MakeShardIterator(Engine& engine, const ShardIteratorRequest& request) {
   ITEMDB_ASSIGN_OR_RETURN(StreamName name, ParseStreamArn(request.stream_arn));
   ITEMDB_ASSIGN_OR_RETURN(DurablePrefix log, ReadDurablePrefix(engine));
-  ITEMDB_ASSIGN_OR_RETURN(v1::Stream stream, StreamOf(*log.view, name));
+  ITEMDB_ASSIGN_OR_RETURN(v1::Stream stream, StreamOf(*log.view, name, request.stream_arn));
   if (request.shard_id != ShardIdOf(stream)) return NoSuchShardError(request.shard_id);
 
   const bool by_number = request.type == ShardIteratorType::kAtSequenceNumber ||

@@ -205,6 +205,7 @@ class RangeBuilder {
     if (place->has_value())
       return Error("EXP-21", {"KeyConditionExpressions must only contain one condition per key"});
     if (in_partition && clause.kind != ConditionKind::kEqual) {
+      if (partition_.size() > 1) return NoEquality();
       return NotSupported({": partition key attribute ", attribute->name, " allows only ="});
     }
     ITEMDB_RETURN_IF_ERROR(CheckClause(*attribute, clause));
@@ -248,10 +249,13 @@ class RangeBuilder {
       if (partition_clauses_[i].has_value()) continue;
       if (partition_.size() == 1)
         return Error("EXP-21", {"Query condition missed key schema element: ", partition_[0].name});
-      return Error("SEM-080", {"HASH key attributes ", Names(partition_),
-                               " must have equality conditions specified in the query"});
+      return NoEquality();
     }
     return absl::OkStatus();
+  }
+  absl::Status NoEquality() const {
+    return Error("SEM-080", {"HASH key attributes ", Names(partition_),
+                             " must have equality conditions specified in the query"});
   }
 
   // Sort attributes left to right without a gap, all but the last by equality (SEM-081).

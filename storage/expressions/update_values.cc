@@ -19,10 +19,11 @@ absl::Status TooLarge() {
 // Checks that `value`, which is `depth` steps down in the item, stays within kMaxDepth levels.
 absl::Status CheckDepth(ValueView value, size_t depth) {
   if (static_cast<int>(depth) - 1 + DepthOf(value) <= kMaxDepth) return absl::OkStatus();
-  // The service's text is that of an item that is too deep.
+  // The service's text is that of an item that is too deep. The rule tells this error from those of values in
+  // the request (SEM-115).
   return WithServiceText(
       kTooDeepMessage,
-      ValidationError("SEM-017",
+      ValidationError("EXP-26",
                       "Nesting Levels have exceeded supported limits: attributes may nest at most " +
                           std::to_string(kMaxDepth) + " levels deep"));
 }
@@ -161,10 +162,11 @@ absl::StatusOr<ValueView> UpdateValues::SumOf(ValueView left, ValueView right, b
   ITEMDB_ASSIGN_OR_RETURN(Number a, Number::Parse(left.payload()));
   ITEMDB_ASSIGN_OR_RETURN(Number b, Number::Parse(right.payload()));
   absl::StatusOr<Number> result = subtract ? Number::Subtract(a, b) : Number::Add(a, b);
+  // The rule tells these errors from those of numbers in the request, which have another text (SEM-115).
+  absl::Status refused = result.ok() ? absl::OkStatus() : WithRule("EXP-30", result.status());
   // The service calls a result of more than 38 digits an overflow too.
-  if (!result.ok() && MessageOf(result.status()) == kTooManyDigits)
-    return WithServiceText(kNumberOverflow, result.status());
-  if (!result.ok()) return result.status();
+  if (MessageOf(refused) == kTooManyDigits) return WithServiceText(kNumberOverflow, std::move(refused));
+  ITEMDB_RETURN_IF_ERROR(refused);
   return Keep(EncodeValue(ValueType::kN, result->ToString()));
 }
 

@@ -42,6 +42,12 @@ absl::StatusOr<bool> AppendKeyPart(const Index& index, const std::vector<KeyAttr
     bytes += ValueSizeBytes(*value);
     if (complete) AppendKeyValue(*value, key);
   }
+  if (bytes > max_bytes && attributes.size() == 1) {
+    return ValidationError(
+        "SEM-070", "One or more parameter values were invalid: Size limit exceeded for Index Key " +
+                       attributes[0].name + " Actual Size: " + std::to_string(bytes) +
+                       " bytes Max Size: " + std::to_string(max_bytes) + " bytes IndexName: " + index.name);
+  }
   if (bytes > max_bytes) {
     std::string names;
     for (const KeyAttribute& attribute : attributes) names += (names.empty() ? "" : ", ") + attribute.name;

@@ -5,10 +5,11 @@ The requests are written from the documentation of the resource and of DynamoDB'
 `Table` turns the arguments of the resource into requests, as an apply does, and replies back into arguments, as a
 refresh does. After each apply a second plan must be empty: the arguments that are read are those that were applied.
 
-Left out: `replica` and `global_table_witness` (one machine), `import_table` and `restore_*` (not offered).
+`replica` and `global_table_witness` are refused by name (one machine).
 """
 
 import copy
+import gzip
 import http.client
 import json
 import os
@@ -155,7 +156,9 @@ class Table:
     def wait(self):
         for _ in range(600):
             table = self.describe()
-            states = [table["TableStatus"], *(index["IndexStatus"] for index in table.get("GlobalSecondaryIndexes", []))]
+            # An index of a table that is being restored has no status.
+            states = [table["TableStatus"], *(index.get("IndexStatus") for index in
+                                              table.get("GlobalSecondaryIndexes", []))]
             if set(states) == {"ACTIVE"}:
                 return table
             time.sleep(0.1)
@@ -170,6 +173,22 @@ class Table:
 
     def create(self):
         wanted = self.arguments
+        if "import_table" in wanted:
+            self.start_import(wanted["import_table"])
+        elif CREATES_FROM & {*wanted}:
+            self.start_restore()
+        else:
+            self.start_empty()
+        table = self.wait()
+        if "ttl" in wanted:
+            self.set_time_to_live(wanted["ttl"])
+        if wanted.get("point_in_time_recovery", {}).get("enabled"):
+            self.set_recovery()
+        if CREATES_FROM & {*wanted} and wanted.get("tags"):
+            call("TagResource", {"ResourceArn": table["TableArn"], "Tags": tags(wanted["tags"])})
+
+    def start_empty(self):
+        wanted = self.arguments
         call("CreateTable", without_empty({
             "TableName": self.name, "BillingMode": wanted["billing_mode"],
             "KeySchema": key_schema([wanted["hash_key"]], [wanted["range_key"]]),
@@ -181,9 +200,54 @@ class Table:
             "OnDemandThroughput": on_demand(wanted), "WarmThroughput": warm(wanted),
             "DeletionProtectionEnabled": wanted.get("deletion_protection_enabled"),
             "Tags": tags(wanted.get("tags", {}))}))
-        self.wait()
-        if "ttl" in wanted:
-            self.set_time_to_live(wanted["ttl"])
+
+    def start_import(self, given):
+        wanted = self.arguments
+        options = given.get("input_format_options")
+        started = call("ImportTable", without_empty({
+            "InputFormat": given["input_format"], "InputCompressionType": given.get("input_compression_type"),
+            "InputFormatOptions": options and {"Csv": {"Delimiter": options["csv"]["delimiter"],
+                                                       "HeaderList": options["csv"]["header_list"]}},
+            "S3BucketSource": without_empty({"S3Bucket": given["s3_bucket_source"]["bucket"],
+                                             "S3KeyPrefix": given["s3_bucket_source"].get("key_prefix")}),
+            "TableCreationParameters": without_empty({
+                "TableName": self.name, "BillingMode": wanted["billing_mode"],
+                "KeySchema": key_schema([wanted["hash_key"]], [wanted["range_key"]]),
+                "AttributeDefinitions": attribute_definitions(wanted), "ProvisionedThroughput": capacity(wanted),
+                "OnDemandThroughput": on_demand(wanted), "SSESpecification": encryption(wanted),
+                "GlobalSecondaryIndexes": [global_index(index)
+                                           for index in wanted.get("global_secondary_index", [])]})}))
+        arn = started["ImportTableDescription"]["ImportArn"]
+        for _ in range(600):
+            status = call("DescribeImport", {"ImportArn": arn})["ImportTableDescription"]["ImportStatus"]
+            if status != "IN_PROGRESS":
+                break
+            time.sleep(0.1)
+        assert status == "COMPLETED", status
+
+    def start_restore(self):
+        wanted = self.arguments
+        overrides = without_empty({
+            "TargetTableName": self.name, "BillingModeOverride": wanted["billing_mode"],
+            "GlobalSecondaryIndexOverride": [global_index(index) for index in wanted.get("global_secondary_index", [])],
+            "LocalSecondaryIndexOverride": [local_index(wanted, index)
+                                            for index in wanted.get("local_secondary_index", [])],
+            "ProvisionedThroughputOverride": capacity(wanted), "OnDemandThroughputOverride": on_demand(wanted),
+            "SSESpecificationOverride": encryption(wanted)})
+        if "restore_backup_arn" in wanted:
+            call("RestoreTableFromBackup", {"BackupArn": wanted["restore_backup_arn"], **overrides})
+            return
+        call("RestoreTableToPointInTime", without_empty({
+            "SourceTableName": wanted.get("restore_source_name"),
+            "SourceTableArn": wanted.get("restore_source_table_arn"),
+            "UseLatestRestorableTime": wanted.get("restore_to_latest_time"),
+            "RestoreDateTime": wanted.get("restore_date_time"), **overrides}))
+
+    def set_recovery(self):
+        given = self.arguments.get("point_in_time_recovery", {"enabled": False})
+        call("UpdateContinuousBackups", {"TableName": self.name, "PointInTimeRecoverySpecification": without_empty({
+            "PointInTimeRecoveryEnabled": given["enabled"],
+            "RecoveryPeriodInDays": given.get("recovery_period_in_days")})})
 
     def set_time_to_live(self, given):
         call("UpdateTimeToLive", {"TableName": self.name, "TimeToLiveSpecification": {
@@ -201,6 +265,7 @@ class Table:
         kinesis = call("DescribeKinesisStreamingDestination", {"TableName": self.name})
         assert insights["ContributorInsightsStatus"] == "DISABLED", insights
         assert kinesis["KinesisDataStreamDestinations"] == [], kinesis
+        recovery = backups["PointInTimeRecoveryDescription"]
         provisioned = table.get("BillingModeSummary", {}).get("BillingMode", "PROVISIONED") == "PROVISIONED"
         wanted_indexes = {index["name"]: index for index in self.arguments.get("global_secondary_index", [])}
         state = {
@@ -213,8 +278,7 @@ class Table:
             "deletion_protection_enabled": table["DeletionProtectionEnabled"],
             "stream_enabled": table.get("StreamSpecification", {}).get("StreamEnabled", False),
             "tags": {tag["Key"]: tag["Value"] for tag in listed},
-            "point_in_time_recovery": {
-                "enabled": backups["PointInTimeRecoveryDescription"]["PointInTimeRecoveryStatus"] == "ENABLED"},
+            "point_in_time_recovery": {"enabled": recovery["PointInTimeRecoveryStatus"] == "ENABLED"},
             "ttl": {"enabled": time_to_live["TimeToLiveStatus"] == "ENABLED",
                     "attribute_name": time_to_live.get("AttributeName", "")},
             "local_secondary_index": [{**read_index(index), "range_key": keys_of(index, "RANGE")[0]}
@@ -225,6 +289,9 @@ class Table:
                  **read_throughputs(index, wanted_indexes.get(index["IndexName"], {}))}
                 for index in table.get("GlobalSecondaryIndexes", [])],
         }
+        # Like `warm_throughput`.
+        if "recovery_period_in_days" in self.arguments.get("point_in_time_recovery", {}):
+            state["point_in_time_recovery"]["recovery_period_in_days"] = recovery["RecoveryPeriodInDays"]
         if state["stream_enabled"]:
             state["stream_view_type"] = table["StreamSpecification"]["StreamViewType"]
             assert table["LatestStreamArn"].startswith(table["TableArn"] + "/stream/")
@@ -239,7 +306,7 @@ class Table:
         defaults = {"table_class": "STANDARD", "deletion_protection_enabled": False, "stream_enabled": False, "tags": {},
                     "point_in_time_recovery": {"enabled": False}, "ttl": {"enabled": False, "attribute_name": ""},
                     "local_secondary_index": [], "global_secondary_index": []}
-        wanted = {**defaults, **self.arguments}
+        wanted = {**defaults, **{name: value for name, value in self.arguments.items() if name not in CREATES_FROM}}
         if not wanted["ttl"]["enabled"]:
             wanted["ttl"] = defaults["ttl"]
         if not wanted.get("server_side_encryption", {"enabled": False})["enabled"]:
@@ -280,8 +347,7 @@ class Table:
         if "ttl" in changed:
             self.set_time_to_live(wanted.get("ttl") or {**before["ttl"], "enabled": False})
         if "point_in_time_recovery" in changed:
-            call("UpdateContinuousBackups", {"TableName": self.name, "PointInTimeRecoverySpecification": {
-                "PointInTimeRecoveryEnabled": wanted.get("point_in_time_recovery", {}).get("enabled", False)}})
+            self.set_recovery()
         if "deletion_protection_enabled" in changed:
             self.update_table(DeletionProtectionEnabled=wanted.get("deletion_protection_enabled", False))
         if "on_demand_throughput" in changed:
@@ -327,6 +393,12 @@ class Table:
             time.sleep(0.1)
         raise AssertionError("the table is still there")
 
+
+# Arguments that say what a table is made of, and are not read.
+CREATES_FROM = {"import_table", "restore_source_name", "restore_source_table_arn", "restore_to_latest_time",
+                "restore_date_time", "restore_backup_arn"}
+# A bucket is a folder there (docs/backup.md).
+BUCKETS = os.path.join(os.environ["HOME"], "data", "exports")
 
 KEYS = {"hash_key": "pk", "range_key": "sk"}
 ON_DEMAND = {
@@ -384,7 +456,10 @@ class Terraform(unittest.TestCase):
                 {"global_secondary_index": [{**indexes[0], "warm_throughput": {
                     "read_units_per_second": 12500, "write_units_per_second": 4500}}, indexes[1], more]},
                 {"attribute": {"pk": "S", "sk": "N", "a": "S"}, "global_secondary_index": []},
-                {"point_in_time_recovery": {"enabled": True}}, {"point_in_time_recovery": None},
+                {"point_in_time_recovery": {"enabled": True}},
+                {"point_in_time_recovery": {"enabled": True, "recovery_period_in_days": 7}},
+                {"point_in_time_recovery": {"enabled": True, "recovery_period_in_days": 8}},
+                {"point_in_time_recovery": None},
                 {"deletion_protection_enabled": None},
         ):
             with self.subTest(change=change):
@@ -418,6 +493,77 @@ class Terraform(unittest.TestCase):
             table.destroy()
         self.assertEqual(caught.exception.args[0], "ValidationException")
         table.change(deletion_protection_enabled=False)
+        table.destroy()
+
+    def items(self, table):
+        return sorted(item["pk"]["S"] for item in call("Scan", {"TableName": table.name})["Items"])
+
+    def test_tables_that_are_imported(self):
+        """`import_table`: OP-38 and OP-39."""
+        os.makedirs(os.path.join(BUCKETS, "seeds"))
+        items = [{"pk": {"S": pk}, "sk": {"N": "1"}, "a": {"S": "x"}} for pk in "pq"]
+        with gzip.open(os.path.join(BUCKETS, "seeds", "json-1.gz"), "wt", encoding="utf-8") as file:
+            file.writelines(json.dumps({"Item": item}) + "\n" for item in items)
+        with open(os.path.join(BUCKETS, "seeds", "csv-1"), "w", encoding="utf-8") as file:
+            file.write("r|2|y\ns|3|z\n")
+        for name, more, given, expected in (
+                ("json", {"tags": {"team": "orders"}, "ttl": {"enabled": True, "attribute_name": "until"},
+                          "point_in_time_recovery": {"enabled": True, "recovery_period_in_days": 3}},
+                 {"input_format": "DYNAMODB_JSON", "input_compression_type": "GZIP"}, ["p", "q"]),
+                ("csv", {}, {"input_format": "CSV", "input_format_options": {
+                    "csv": {"delimiter": "|", "header_list": ["pk", "sk", "a"]}}}, ["r", "s"])):
+            with self.subTest(format=name):
+                table = self.created({**PROVISIONED, **more, "name": "imported-" + name, "import_table": {
+                    **given, "s3_bucket_source": {"bucket": "seeds", "key_prefix": name + "-"}}})
+                self.assertEqual(self.items(table), expected)
+                table.change(tags={"team": "sales"})
+                self.assertEqual(table.plan(), {})
+                table.destroy()
+
+    def test_restored_tables(self):
+        """`restore_source_name`, `restore_source_table_arn` and `restore_backup_arn`: OP-34 and OP-37."""
+        source = self.created({**PROVISIONED, "name": "source", "point_in_time_recovery": {"enabled": True}})
+        call("PutItem", {"TableName": "source", "Item": {"pk": {"S": "p"}, "sk": {"N": "1"}, "a": {"S": "x"}}})
+        backup = call("CreateBackup", {"TableName": "source", "BackupName": "first"})["BackupDetails"]["BackupArn"]
+        # Commits can be restored from the first backup of the archive on, which is made within 2 seconds. Times have
+        # whole seconds.
+        time.sleep(3)
+        then = int(time.time())
+        time.sleep(1.1)
+        call("PutItem", {"TableName": "source", "Item": {"pk": {"S": "q"}, "sk": {"N": "1"}}})
+        arn = source.describe()["TableArn"]
+        on_demand_index = {"name": "one", "hash": ["a"], "range": [], "projection_type": "INCLUDE",
+                           "non_key_attributes": ["x"]}
+        changed = {"billing_mode": "PAY_PER_REQUEST", "read_capacity": None, "write_capacity": None,
+                   "on_demand_throughput": {"max_read_request_units": 10, "max_write_request_units": 11},
+                   "global_secondary_index": [on_demand_index], "tags": {"team": "orders"}}
+        for place, (given, more, items) in enumerate((
+                ({"restore_source_name": "source", "restore_to_latest_time": True}, {}, ["p", "q"]),
+                ({"restore_source_name": "source", "restore_date_time": then}, {}, ["p"]),
+                ({"restore_source_table_arn": arn, "restore_to_latest_time": True}, changed, ["p", "q"]),
+                ({"restore_backup_arn": backup}, {}, ["p"]))):
+            with self.subTest(given=given):
+                arguments = {**PROVISIONED, **more, **given, "name": f"restored-{place}"}
+                table = self.created({name: value for name, value in arguments.items() if value is not None})
+                self.assertEqual(self.items(table), items)
+                table.destroy()
+        source.destroy()
+
+    def test_replicas_are_refused_by_name(self):
+        """`replica` and `global_table_witness`: one machine has none, and the table stays as it is."""
+        table = self.created({**PROVISIONED, "name": "alone"})
+        replica = [{"Create": {"RegionName": "eu-west-1"}}]
+        for members, named in (
+                ({"ReplicaUpdates": replica}, "ReplicaUpdates"),
+                ({"ReplicaUpdates": replica, "MultiRegionConsistency": "STRONG"}, "MultiRegionConsistency"),
+                ({"GlobalTableWitnessUpdates": replica, "MultiRegionConsistency": "STRONG"},
+                 "GlobalTableWitnessUpdates")):
+            with self.subTest(members=members):
+                with self.assertRaises(Refused) as caught:
+                    table.update_table(**members)
+                self.assertEqual(caught.exception.args[0], "ValidationException")
+                self.assertIn(named + " is not supported", caught.exception.args[1])
+                self.assertEqual(table.plan(), {})
         table.destroy()
 
     def test_what_is_not_offered_is_an_unknown_operation(self):

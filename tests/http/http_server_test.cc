@@ -174,7 +174,9 @@ TEST_F(HttpServerTest, RefusesWhatIsNotAnOperation) {
       {post("Content-Type: text/xml\r\n"), 404, "text/xml"},
       {post(type), 400, "X-Amz-Target is missing"},
       {post(type + "X-Amz-Target: \r\n"), 400, "X-Amz-Target is missing"},
-      {post(type + "X-Amz-Target: DynamoDB_20120810.DropEverything\r\n"), 400, "DropEverything"},
+      {post(type + "X-Amz-Target: DynamoDB_20120810.DropEverything\r\n"), 400,
+       R"("message":"Unknown operation exception","Detail":"the operation \"DynamoDB_20120810.DropEverything\")"
+       R"( is not supported"})"},
       {post(type + "X-Amz-Target: Echo\r\n"), 400, "UnknownOperationException"},
       {post(type + "X-Amz-Target: DynamoDB_20120810.Echo\r\nContent-Encoding: br\r\n"), 400, "gzip"},
       {post(type + "X-Amz-Target: DynamoDB_20120810.Echo\r\nContent-Encoding: gzip, deflate\r\n"), 400,

@@ -61,6 +61,20 @@ TEST_F(JsonCheck, ViolationsAreListedWithTheirPlaces) {
        Violations({Must("", "tableName", "have length greater than or equal to 1")})},
       {"GetItem", R"({"TableName":"a b c","Key":{}})",
        Violations({Must("a b c", "tableName", "satisfy regular expression pattern: [a-zA-Z0-9_.-]+")})},
+      // An ARN that is none of a table is a wrong name, and a new table has no ARN yet.
+      {"GetItem", R"({"TableName":"arn:x","Key":{}})",
+       Violations({Must("arn:x", "tableName", "satisfy regular expression pattern: [a-zA-Z0-9_.-]+")})},
+      {"Scan", R"({"TableName":"arn:aws:dynamodb:local:000000000000:table/ab"})",
+       Violations({Must("arn:aws:dynamodb:local:000000000000:table/ab", "tableName",
+                        "satisfy regular expression pattern: [a-zA-Z0-9_.-]+")})},
+      {"CreateTable",
+       R"({"TableName":"arn:aws:dynamodb:local:000000000000:table/New","AttributeDefinitions":[],)"
+       R"("KeySchema":[{"AttributeName":"a","KeyType":"HASH"}]})",
+       Violations({Must("arn:aws:dynamodb:local:000000000000:table/New", "tableName",
+                        "satisfy regular expression pattern: [a-zA-Z0-9_.-]+")})},
+      {"GetItem", R"({"TableName":"arn:)" + std::string(1'021, 'a') + R"(","Key":{}})",
+       Violations(
+           {Must("arn:" + std::string(1'021, 'a'), "tableName", "have length less than or equal to 1024")})},
       {"GetItem", R"({"TableName":")" + std::string(256, 'a') + R"(","Key":{}})",
        Violations({Must(std::string(256, 'a'), "tableName", "have length less than or equal to 255")})},
       {"GetItem", R"({"TableName":"Things","Key":{},"ReturnConsumedCapacity":"SOME","AttributesToGet":[]})",
@@ -95,6 +109,11 @@ TEST_F(JsonCheck, ViolationsAreListedWithTheirPlaces) {
             "failed to satisfy constraint: Map keys must satisfy constraint: [Member must have length "
             "less than or equal to 255, Member must have length greater than or equal to 3, Member must "
             "satisfy regular expression pattern: [a-zA-Z0-9_.-]+]"})},
+      {"BatchGetItem", R"({"RequestItems":{"arn:x":{"Keys":[{}]}}})",
+       Violations(
+           {"Value '{arn:x={Keys=[{}]}}' at 'requestItems' failed to satisfy constraint: Map keys must "
+            "satisfy constraint: [Member must have length less than or equal to 255, Member must have length "
+            "greater than or equal to 3, Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+]"})},
       {"BatchGetItem", R"({"RequestItems":{"":{"Keys":[{}]}}})",
        Violations(
            {"Value '{={Keys=[{}]}}' at 'requestItems' failed to satisfy constraint: Map keys must "

@@ -130,6 +130,20 @@ TEST_F(JsonStatements, ABatchHasTheServicesTexts) {
   }
 }
 
+// The syntax of every statement of a transaction comes before a missing table (SEM-115, PQL-18).
+TEST_F(JsonStatements, TheSyntaxOfALaterStatementComesBeforeAMissingTable) {
+  EXPECT_EQ(json_.Fail("ExecuteTransaction", R"({"TransactStatements":[
+              {"Statement":"DELETE FROM Nothing WHERE pk = 'q' AND sk = '1'"},
+              {"Statement":"DELETE FROM Things WHERE WHERE"}]})"),
+            ValidationBody("Statement wasn't well formed, can't be processed: Unexpected keyword",
+                           "Statement wasn't well formed, can't be processed: expected an attribute, a "
+                           "literal, a parameter or SIZE at character 26, found 'WHERE' (statement 2)"));
+  EXPECT_THAT(json_.Fail("ExecuteTransaction", R"({"TransactStatements":[
+              {"Statement":"DELETE FROM Nothing WHERE pk = 'q' AND sk = '1'"},
+              {"Statement":"DELETE FROM Things WHERE pk = 'q' AND sk = '1'"}]})"),
+              ::testing::HasSubstr(R"("message":"Requested resource not found")"));
+}
+
 // ExecuteTransaction (OP-25, PQL-15) with EXISTS (PQL-06); its cancellation (ERR-05).
 TEST_F(JsonStatements, ATransactionIsAllOrNothing) {
   Insert(1);

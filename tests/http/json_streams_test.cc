@@ -91,6 +91,22 @@ TEST_F(JsonStreams, AreReadFromTheirTable) {
   EXPECT_EQ(Masked(GetRecords(Iterator(arn, "LATEST"))), R"({"Records":[],"NextShardIterator":"*"})");
 }
 
+// A start that is no shard of the stream has no shards behind it, as its only shard has none (SEM-106).
+TEST_F(JsonStreams, AnUnknownStartShardHasNoShardsBehindIt) {
+  json_.Succeed("CreateTable", kCreateWithStream);
+  const std::string arn =
+      Text(json_.Succeed("DescribeTable", R"({"TableName":"Things"})"), "LatestStreamArn");
+  const std::string stream = R"({"StreamArn":")" + arn + "\"";
+  const std::string described = json_.Succeed("DescribeStream", stream + "}");
+  EXPECT_THAT(described, HasSubstr(R"("Shards":[{"ShardId":)"));
+  for (const std::string& start :
+       {std::string("shardId-00000000000000000000-00000000"), Text(described, "ShardId")}) {
+    EXPECT_THAT(json_.Succeed("DescribeStream", stream + R"(,"ExclusiveStartShardId":")" + start + "\"}"),
+                HasSubstr(R"("Shards":[])"))
+        << start;
+  }
+}
+
 // The REMOVE record of an expired item has a userIdentity (SEM-102).
 TEST_F(JsonStreams, SayThatAnItemExpired) {
   json_.Succeed("CreateTable", kCreateWithStream);
@@ -149,17 +165,31 @@ TEST_F(JsonStreams, AreRefusedInTheWordsOfTheService) {
       {"UpdateTable",
        R"({"TableName":"Things","StreamSpecification":{"StreamEnabled":false,"StreamViewType":"KEYS_ONLY"}})",
        "ValidationException", "StreamViewType must not be given"},
+      {"CreateTable",
+       R"({"TableName":"Other","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"pk",)"
+       R"("AttributeType":"S"}],"KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],"StreamSpecification":)"
+       R"({"StreamEnabled":false,"StreamViewType":"KEYS_ONLY"}})",
+       "ValidationException",
+       R"("message":"One or more parameter values were invalid: Table is being created with a stream disabled, )"
+       R"(UpdateViewType should not be specified","Detail":"StreamSpecification: StreamViewType must not be )"
+       R"(given when StreamEnabled is false"})"},
       {"DescribeStream", R"({"StreamArn":"short"})", "ValidationException", "greater than or equal to 37"},
       {"DescribeStream", R"({})", "ValidationException", "streamArn"},
       {"DescribeStream", R"({"StreamArn":"arn:aws:dynamodb:local:000000000000:table/Things/stream/other"})",
-       "ResourceNotFoundException", "has no stream other"},
+       "ResourceNotFoundException",
+       R"("message":"Requested resource not found: Stream: arn:aws:dynamodb:local:000000000000:table/Things/)"
+       R"(stream/other not found","Detail":"Requested resource not found: Stream: table Things has no stream )"
+       R"(other"})"},
       {"DescribeStream", "{" + of_stream + R"(,"Limit":101})", "ValidationException", "1 to 100"},
       {"DescribeStream", "{" + of_stream + R"(,"ShardFilter":{"Type":"CHILD_SHARDS"}})",
        "ValidationException", "ShardFilter"},
       {"ListStreams", R"({"TableName":"Nothing"})", "ResourceNotFoundException", "Nothing"},
       {"ListStreams", R"({"Limit":0})", "ValidationException", "limit"},
       {"GetShardIterator", "{" + of_stream + R"(,"ShardId":")" + shard + R"(","ShardIteratorType":"LATEST"})",
-       "ResourceNotFoundException", "no shard"},
+       "ResourceNotFoundException",
+       R"("message":"Requested resource not found: Shard does not exist","Detail":"Requested resource not )"
+       R"(found: Shard: the stream has no shard )" +
+           shard + "\"}"},
       {"GetShardIterator", "{" + of_stream + R"(,"ShardId":")" + shard + R"(","ShardIteratorType":"x"})",
        "ValidationException", "enum value set"},
       {"GetRecords", R"({"ShardIterator":"AAAA"})", "ValidationException", "Invalid ShardIterator"},

@@ -179,6 +179,32 @@ TEST(JsonTables, IndexesAreCreatedAndDeletedOnLiveTables) {
                                          R"(,{"Delete":{"IndexName":"Other"}}]})")
                 .find("#LimitExceededException"),
             std::string::npos);
+  // A local index is no global one (QRK-11).
+  json.Succeed("CreateTable", R"({"TableName":"Local","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[
+      {"AttributeName":"pk","AttributeType":"S"},{"AttributeName":"sk","AttributeType":"S"},
+      {"AttributeName":"b","AttributeType":"S"}],
+      "KeySchema":[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"sk","KeyType":"RANGE"}],
+      "LocalSecondaryIndexes":[{"IndexName":"ByB","Projection":{"ProjectionType":"ALL"},
+      "KeySchema":[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"b","KeyType":"RANGE"}]}]})");
+  EXPECT_EQ(
+      json.Fail("UpdateTable",
+                R"({"TableName":"Local","GlobalSecondaryIndexUpdates":[{"Delete":{"IndexName":"ByB"}}]})"),
+      ValidationBody("Cannot delete an index that is not a GlobalSecondaryIndex: ByB"));
+
+  // Two actions on one index, in two entries and in one (QRK-04).
+  const std::string update = R"("Update":{"IndexName":"ByA","ProvisionedThroughput":{"ReadCapacityUnits":1,)"
+                             R"("WriteCapacityUnits":1}})";
+  EXPECT_EQ(json.Fail("UpdateTable", R"({"TableName":"Things","GlobalSecondaryIndexUpdates":[{)" + update +
+                                         "}," + remove + "]}"),
+            ValidationBody("One or more parameter values were invalid: Only one global secondary index "
+                           "update per index is allowed "
+                           "simultaneously. Index: ByA",
+                           "One or more parameter values were invalid: index ByA is named twice"));
+  EXPECT_EQ(
+      json.Fail("UpdateTable", R"({"TableName":"Things","GlobalSecondaryIndexUpdates":[{)" + update +
+                                   R"(,"Delete":{"IndexName":"ByA"}}]})"),
+      ValidationBody("One or more parameter values were invalid: Only one global secondary index action "
+                     "is allowed per GlobalSecondaryIndexUpdate object"));
   const std::string deleted =
       json.Succeed("UpdateTable", R"({"TableName":"Things","GlobalSecondaryIndexUpdates":[)" + remove + "]}");
   EXPECT_NE(deleted.find(R"("IndexStatus":"DELETING")"), std::string::npos) << deleted;

@@ -128,9 +128,11 @@ TEST_F(JsonVectors, BadRequestsAreRefused) {  // VEC-03, VEC-17
         << element;
   }
   EXPECT_THAT(search(R"(,"TopK":1,"SearchVector":{"L":[]})"), HasSubstr("SerializationException"));
-  EXPECT_THAT(json_.Fail("SearchVectors", R"({"TableName":"Gone","IndexName":"ByV","TopK":1,
+  EXPECT_EQ(json_.Fail("SearchVectors", R"({"TableName":"Gone","IndexName":"ByV","TopK":1,
                 "SearchVector":[{"N":"1"}]})"),
-              HasSubstr("ResourceNotFoundException"));
+            R"({"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException",)"
+            R"("message":"Requested resource not found",)"
+            R"("Detail":"Requested resource not found: Table: Gone not found"})");
   EXPECT_THAT(json_.Fail("PutItem", R"({"TableName":"Docs","Item":{"id":{"S":"x"},"v":{"L":[{"N":"1"}]}}})"),
               AllOf(HasSubstr("ValidationException"),
                     HasSubstr("One or more parameter values were invalid. Invalid size for parameter v, "
@@ -140,6 +142,27 @@ TEST_F(JsonVectors, BadRequestsAreRefused) {  // VEC-03, VEC-17
               HasSubstr("Query operation not supported on this index type."));
   EXPECT_THAT(json_.Fail("ExecuteStatement", R"({"Statement":"SELECT * FROM \"Docs\".\"ByV\""})"),
               HasSubstr("Scan operation not supported on this index type"));
+}
+
+// Members that are null, and TableName that is missing, with their place in the body (VEC-18).
+TEST_F(JsonVectors, BodiesWithoutAMemberAreRefusedWithTheirPlace) {
+  const auto search = [&](const std::string& body) { return json_.Fail("SearchVectors", body); };
+  const std::string null = "invalid type: null, expected ";
+  EXPECT_EQ(search(R"({"TableName":null})"), SerializationBody(null + "a string at line 1 column 17"));
+  EXPECT_EQ(search(R"({"IndexName" : null , "TableName":null})"),
+            SerializationBody(null + "a string at line 1 column 19"));
+  EXPECT_EQ(search("{\"TableName\":\"Docs\",\n \"TopK\":null}"),
+            SerializationBody(null + "i32 at line 2 column 12"));
+  EXPECT_EQ(search(R"({"SearchVector":null,"TopK":"x"})"),
+            SerializationBody(null + "a sequence at line 1 column 20"));
+  // Not at the top, and not a member.
+  EXPECT_EQ(search(R"({"a":{"TopK":null},"b":["TopK",null],"c":"\"TopK\":null"})"),
+            ValidationBody("missing field `TableName` at line 1 column 57"));
+  EXPECT_EQ(search("{}"), ValidationBody("missing field `TableName` at line 1 column 2"));
+  EXPECT_EQ(search("{\"TopK\":1\n}\n"), ValidationBody("missing field `TableName` at line 2 column 1"));
+  // Optional members may be null.
+  EXPECT_THAT(search(R"({"TableName":"Docs","ProjectionExpression":null})"),
+              HasSubstr("3 validation errors detected: "));
 }
 
 }  // namespace

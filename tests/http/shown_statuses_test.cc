@@ -51,6 +51,37 @@ TEST(ShownStatuses, AreThoseOfContributorInsightsToo) {
   }
 }
 
+// The service names the status of the table (QRK-18); a request that is wrong is refused for that first.
+TEST(ShownStatuses, CreateTableAgainSaysThatTheTableIsBeingCreated) {
+  JsonFixture json(std::chrono::hours(1));
+  json.Succeed("CreateTable", kCreateThings);
+  EXPECT_EQ(
+      json.Fail("CreateTable", kCreateThings),
+      R"({"__type":"com.amazonaws.dynamodb.v20120810#ResourceInUseException",)"
+      R"("message":"Attempt to change a resource which is still in use: Table is being created: Things",)"
+      R"("Detail":"Table already exists: Things"})");
+  std::string wrong = kCreateThings;
+  wrong.replace(wrong.find("PAY_PER_REQUEST"), 15, "PROVISIONED");
+  EXPECT_TRUE(Has(json.Fail("CreateTable", wrong), "ValidationException"));
+  JsonFixture at_once;
+  at_once.Succeed("CreateTable", kCreateThings);
+  EXPECT_TRUE(
+      Has(at_once.Fail("CreateTable", kCreateThings), R"("message":"Table already exists: Things"})"));
+}
+
+TEST(ShownStatuses, IndexesOfEachKindAreCreatedWithTheirTable) {
+  ShownStatuses statuses(std::chrono::hours(1));
+  v1::TableDescription table;
+  table.set_table_name("Things");
+  table.set_table_status(v1::TABLE_STATUS_ACTIVE);
+  table.add_global_secondary_indexes()->set_index_status(v1::TABLE_STATUS_ACTIVE);
+  table.add_vector_indexes()->set_index_status(v1::TABLE_STATUS_ACTIVE);
+  statuses.Created("Things");
+  statuses.Show(&table);
+  EXPECT_EQ(table.global_secondary_indexes(0).index_status(), v1::TABLE_STATUS_CREATING);
+  EXPECT_EQ(table.vector_indexes(0).index_status(), v1::TABLE_STATUS_CREATING);
+}
+
 TEST(ShownStatuses, EndWithTheirTime) {
   JsonFixture json(std::chrono::milliseconds(1));
   json.Succeed("CreateTable", kCreateThings);

@@ -189,7 +189,8 @@ class TableAccess : public ::testing::Test {
   }
   // Texts that name `table`. ListStreams, ImportTable and the restores take no ARN.
   static std::vector<std::string> FormsOf(const std::string& table, std::string_view operation = "") {
-    if (operation == "ListStreams" || operation == "ImportTable" || operation.starts_with("RestoreTable"))
+    if (operation == "ListStreams" || operation == "CreateTable" || operation == "ImportTable" ||
+        operation.starts_with("RestoreTable"))
       return {table};
     return {table, kArnBegin + table, "arn:a:table/arn:b:table/" + table};
   }

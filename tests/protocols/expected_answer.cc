@@ -30,6 +30,7 @@ const std::vector<Method>& Methods() {
       MakeMethod<DeleteItemRequest, DeleteItemReply>("DeleteItem", "Data/DeleteItem"),
       MakeMethod<QueryRequest, QueryReply>("Query", "Data/Query"),
       MakeMethod<ScanRequest, ScanReply>("Scan", "Data/Scan"),
+      MakeMethod<SearchVectorsRequest, SearchVectorsReply>("SearchVectors", "Data/SearchVectors"),
       MakeMethod<BatchGetItemRequest, BatchGetItemReply>("BatchGetItem", "Data/BatchGetItem"),
       MakeMethod<BatchWriteItemRequest, BatchWriteItemReply>("BatchWriteItem", "Data/BatchWriteItem"),
       MakeMethod<TransactGetItemsRequest, TransactGetItemsReply>("TransactGetItems", "Data/TransactGetItems"),

@@ -56,6 +56,7 @@ TEST(Itemctl, MalformedInputIsExitCode2) {
       {{"item", "update", "T", "{}", "--values", "{"}, "--expression-attribute-values: malformed JSON"},
       {{"item", "update", "T", "{}", "--names", "{\"#a\": 5}"}, "--expression-attribute-names: #a must be"},
       {{"query", "T"}, "--key-condition-expression is required"},
+      {{"search", "T", "I", "--near", "[1]", "--top", "0"}, "--top-k: 0 is not a whole number from 1 to 100"},
       {{"scan", "T", "--limit", "x"}, "--limit: x is not a whole number from 1 to 2147483647"},
       {{"scan", "T", "--limit", "4294967297"}, "--limit"},
       {{"scan", "T", "--limit", "1", "--page-size", "2"}, "give --limit or --page-size, not both"},

@@ -121,7 +121,7 @@ void RegisterSearchCommands(CommandTable& table) {
       ->required()
       ->type_name("FILE|JSON");
   command->add_option("--top-k,--top", options->top, "How many items to print at most, 1 to 100. Default: 10")
-      ->check(PositiveInt32())
+      ->check(WholeNumberBetween(1, 100))
       ->type_name("ITEMS");
   command
       ->add_option("--search-condition-expression,--filter", options->search_condition_expression,

@@ -14,6 +14,7 @@ constexpr std::string_view kInData[] = {"PutItem",
                                         "DeleteItem",
                                         "Query",
                                         "Scan",
+                                        "SearchVectors",
                                         "BatchGetItem",
                                         "BatchWriteItem",
                                         "TransactGetItems",
@@ -45,8 +46,9 @@ constexpr OperationText kTexts[] = {
     {"SEM-015", kOfPlaceholder, kInSingleWrites, TextChange::kUnwrapped, kCounted},
     {"SEM-016", kOfPlaceholder, kInSingleWrites, TextChange::kUnwrapped, kCounted},
     {"SEM-017", kOfPlaceholder, kInSingleWrites, TextChange::kUnwrapped, kCounted},
-    // The bounds of what an update computes, of paths and of names are not errors of values.
-    {"SEM-011", "Number overflow", kInUpdate, TextChange::kNone},
+    // The bounds of paths and of names are not errors of values. Those of what an update computes have rules
+    // of
+    // their own (EXP-26, EXP-30).
     {"SEM-017", "Invalid ", kInSingleWrites, TextChange::kNone},
     {"SEM-009", "ExpressionAttributeNames", kInSingleWrites, TextChange::kNone},
     {"SEM-009", "", kInSingleWrites, TextChange::kBefore, kCounted},

@@ -54,9 +54,10 @@ std::string BeginErrorBody(std::string_view exception, std::string_view message,
   return body;
 }
 
-JsonReply ErrorReply(unsigned http_status, std::string_view exception, std::string_view message) {
+JsonReply ErrorReply(unsigned http_status, std::string_view exception, std::string_view message,
+                     std::string_view detail) {
   return {.http_status = http_status,
-          .body = BeginErrorBody(exception, message) + "}",
+          .body = BeginErrorBody(exception, message, detail) + "}",
           .code = std::string(CodeOf(http_status)),
           .reason = exception};
 }

@@ -19,8 +19,9 @@ using protocol::JsonException;
 // `Detail` has the message of the status if that says more than the service's text.
 JsonReply ErrorReply(const absl::Status& status, std::string_view operation = {});
 
-// The reply with `exception`, e.g. "SerializationException"; its prefix is added here.
-JsonReply ErrorReply(unsigned http_status, std::string_view exception, std::string_view message);
+// The reply with `exception`, e.g. "SerializationException"; its prefix is added here. `detail`: as below.
+JsonReply ErrorReply(unsigned http_status, std::string_view exception, std::string_view message,
+                     std::string_view detail = {});
 
 // The beginning of an error body, including its message and, unless it is empty, `detail`. A
 // SerializationException without a message has no such member. The caller may add members, and closes the

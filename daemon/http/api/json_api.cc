@@ -24,6 +24,8 @@ void JsonApi::Answer(const JsonOperation& operation, std::string body, daemon::C
       JsonDocument::Parse(std::move(body), *parser_memory_);
   if (!document.ok()) return std::move(answer).Fail(document.status());
   absl::Status checked = CheckRequest(*operation.input, (*document)->root());
+  if (!checked.ok() && operation.error_of_body != nullptr)
+    checked = operation.error_of_body((*document)->body(), std::move(checked));
   if (!checked.ok()) return std::move(answer).Fail(checked);
   operation.answer({.operation = operation,
                     .database = database_,

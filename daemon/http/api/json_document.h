@@ -6,6 +6,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "daemon/serving/serving_context.h"
@@ -45,6 +46,7 @@ class JsonDocument {
   JsonDocument& operator=(const JsonDocument&) = delete;
 
   const simdjson::dom::object& root() const { return root_; }
+  std::string_view body() const { return body_; }
 
  private:
   JsonDocument(std::string body, ParserMemory& memory) : body_(std::move(body)), memory_(memory) {}

@@ -12,6 +12,7 @@
 #include "daemon/http/api/items.h"
 #include "daemon/http/api/query_and_scan.h"
 #include "daemon/http/api/resting_features.h"
+#include "daemon/http/api/search_body.h"
 #include "daemon/http/api/search_vectors.h"
 #include "daemon/http/api/statements.h"
 #include "daemon/http/api/streams.h"
@@ -34,7 +35,8 @@ constexpr JsonOperation kOperations[] = {
     {"DeleteItem", Role::kWrite, Scope::kTables, &kDeleteItemInput, json::DeleteItem},
     {"Query", Role::kRead, Scope::kTables, &kQueryInput, json::Query},
     {"Scan", Role::kRead, Scope::kTables, &kScanInput, json::Scan},
-    {"SearchVectors", Role::kRead, Scope::kTables, &kSearchVectorsInput, json::SearchVectors},
+    {"SearchVectors", Role::kRead, Scope::kTables, &kSearchVectorsInput, json::SearchVectors,
+     SearchBodyError},
     {"BatchGetItem", Role::kRead, Scope::kTables, &kBatchGetItemInput, json::BatchGetItem},
     {"BatchWriteItem", Role::kWrite, Scope::kTables, &kBatchWriteItemInput, json::BatchWriteItem},
     {"TransactGetItems", Role::kRead, Scope::kTables, &kTransactGetItemsInput, json::TransactGetItems},

@@ -17,6 +17,8 @@ struct JsonOperation {
   // The shape that requests are checked against.
   const Shape* input;
   void (*answer)(JsonCall call);
+  // Says otherwise why a request is refused that does not have the shape; null: nothing else is said.
+  absl::Status (*error_of_body)(std::string_view body, absl::Status refused) = nullptr;
 };
 
 }  // namespace itemdb::http

@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "daemon/http/api/errors.h"
 #include "storage/base/limits.h"
+#include "storage/database.h"
 #include "storage/json/json_values.h"
 #include "storage/json/json_writer.h"
 
@@ -75,6 +76,15 @@ bool IsName(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
     return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-';
   });
+}
+
+// Whether `text` has the bounds of an ARN, and not those of a name.
+bool IsTableArn(std::string_view text) {
+  if (!text.starts_with("arn:")) return false;
+  if (text.size() > storage::kMaxTableArnBytes) return true;
+  const std::string_view name = storage::Database::TableNameOf(text);
+  return IsName(name) && name.size() >= storage::kMinTableNameBytes &&
+         name.size() <= storage::kMaxTableNameBytes;
 }
 
 void AppendBeginning(const element& value, const Shape* shape, std::string* out);
@@ -154,7 +164,7 @@ class Checker {
   bool List(const Shape& shape, const element& list, const Place& place);
   bool Map(const Shape& shape, const element& map, const Place& place);
   void Text(const Shape& shape, std::string_view text, const Place& place);
-  void TableName(std::string_view text, const Place& place);
+  void TableName(const Shape& shape, std::string_view text, const Place& place);
   bool Number(const Shape& shape, const element& value, const Place& place);
   void Entries(const Shape& shape, size_t count, const element& value, const Place& place);
   void MapEntries(const Shape& shape, const element& map, const Place& place);
@@ -308,7 +318,7 @@ void Checker::MapEntries(const Shape& shape, const element& map, const Place& pl
       key.Text(*shape.key, name, place);
       if (!key.Violations().ok()) {
         key_constraint =
-            name.empty() || name.starts_with("arn:")
+            name.empty() || IsTableArn(name)
                 ? LengthConstraints(1, storage::kMaxTableArnBytes)
                 : LengthConstraints(storage::kMinTableNameBytes, storage::kMaxTableNameBytes, kNamePattern);
       }
@@ -333,7 +343,7 @@ void Checker::MapEntries(const Shape& shape, const element& map, const Place& pl
 }
 
 void Checker::Text(const Shape& shape, std::string_view text, const Place& place) {
-  if (shape.kind == ShapeKind::kTableName) return TableName(text, place);
+  if (shape.kind == ShapeKind::kTableName) return TableName(shape, text, place);
   if (!shape.values.empty()) {
     if (std::find(shape.values.begin(), shape.values.end(), text) == shape.values.end())
       Violation(
@@ -351,15 +361,17 @@ void Checker::Text(const Shape& shape, std::string_view text, const Place& place
     Length(shape, CharactersOf(text), text, place);
 }
 
-// A table is named by its name or its ARN, which have different bounds (SEM-008).
-void Checker::TableName(std::string_view text, const Place& place) {
+// A table is named by its name or its ARN, which have different bounds (SEM-008). An ARN that is none of a
+// table is checked like a name, and so is every ARN if `shape` has the pattern of names.
+void Checker::TableName(const Shape& shape, std::string_view text, const Place& place) {
   constexpr Shape kArn{.kind = ShapeKind::kString, .min = 1, .max = storage::kMaxTableArnBytes};
   constexpr Shape kName{.kind = ShapeKind::kString,
                         .min = storage::kMinTableNameBytes,
                         .max = storage::kMaxTableNameBytes,
                         .pattern = kNamePattern};
+  const bool is_arn = shape.pattern.empty() && IsTableArn(text);
   // An empty name violates only what names and ARNs have in common.
-  Text(text.empty() || text.starts_with("arn:") ? kArn : kName, text, place);
+  Text(text.empty() || is_arn ? kArn : kName, text, place);
 }
 
 bool Checker::Number(const Shape& shape, const element& value, const Place& place) {

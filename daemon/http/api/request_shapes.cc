@@ -120,6 +120,7 @@ constexpr Shape kStreamSpecification = Structure(kStreamSpecificationMembers);
 constexpr std::string_view kTableClassValues[] = {"STANDARD", "STANDARD_INFREQUENT_ACCESS"};
 constexpr Shape kTableClass = OneOf(kTableClassValues);
 constexpr Shape kTableArn{.kind = ShapeKind::kTableName};
+constexpr Shape kNewTableName{.kind = ShapeKind::kTableName, .pattern = "[a-zA-Z0-9_.-]+"};
 constexpr Shape kTagKeyString = Text(1, 128);
 constexpr Shape kTagValueString = Text(0, 256);
 constexpr ShapeMember kTagMembers[] = {{"Key", &kTagKeyString, true}, {"Value", &kTagValueString, true}};
@@ -139,7 +140,7 @@ constexpr ShapeMember kCreateTableInputMembers[] = {{"AttributeDefinitions", &kA
                                                     {"SSESpecification", &kSSESpecification},
                                                     {"StreamSpecification", &kStreamSpecification},
                                                     {"TableClass", &kTableClass},
-                                                    {"TableName", &kTableArn, true},
+                                                    {"TableName", &kNewTableName, true},
                                                     {"Tags", &kTagList},
                                                     {"VectorIndexes", &kVectorIndexList},
                                                     {"WarmThroughput", &kWarmThroughput}};

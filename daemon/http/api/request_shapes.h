@@ -10,7 +10,7 @@ namespace itemdb::http {
 
 enum class ShapeKind : uint8_t {
   kString,
-  // The name of a table, or its ARN (SEM-008).
+  // The name of a table, or its ARN (SEM-008). With a pattern: the name only.
   kTableName,
   // kInteger has 32 bits, kLong 64.
   kInteger,

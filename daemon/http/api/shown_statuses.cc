@@ -43,6 +43,7 @@ void ShownStatuses::Show(v1::TableDescription* table) {
     table->set_table_status(v1::TABLE_STATUS_CREATING);
     for (auto& index : *table->mutable_global_secondary_indexes())
       index.set_index_status(v1::TABLE_STATUS_CREATING);
+    for (auto& index : *table->mutable_vector_indexes()) index.set_index_status(v1::TABLE_STATUS_CREATING);
   } else if (now < times.updated) {
     table->set_table_status(v1::TABLE_STATUS_UPDATING);
   }

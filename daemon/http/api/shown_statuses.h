@@ -29,6 +29,9 @@ class ShownStatuses {
   void Updated(const std::string& table) { Remember(table, &Times::updated); }
   void TimeToLiveEnabled(const std::string& table) { Remember(table, &Times::time_to_live); }
 
+  // Whether `table` is shown as CREATING.
+  bool ShowsCreation(const std::string& table) { return Clock::now() < Find(table).created; }
+
   // Sets the statuses that replies show.
   void Show(v1::TableDescription* table);
   void Show(const std::string& table, v1::DescribeTimeToLiveReply* time_to_live);

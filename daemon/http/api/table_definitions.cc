@@ -1,6 +1,10 @@
 // Reads table definitions from requests.
 #include "daemon/http/api/table_definitions.h"
 
+#include <type_traits>
+
+#include "storage/base/service_text.h"
+
 namespace itemdb::http {
 namespace {
 
@@ -147,6 +151,11 @@ absl::Status ReadSettings(const JsonObject& object, Request* request) {
     if (!enabled && request->stream_view_type() != v1::STREAM_VIEW_TYPE_UNSPECIFIED)
       stream = storage::ValidationError(
           "SEM-098", "StreamSpecification: StreamViewType must not be given when StreamEnabled is false");
+    if (!stream.ok() && std::is_same_v<Request, v1::CreateTableRequest>)
+      stream = storage::WithServiceText(
+          "One or more parameter values were invalid: Table is being created with a stream disabled, "
+          "UpdateViewType should not be specified",
+          std::move(stream));
   });
   return stream;
 }

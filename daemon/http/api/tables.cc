@@ -159,10 +159,20 @@ void WriteLimits(const v1::DescribeLimitsReply& limits, storage::JsonWriter* wri
 
 // ---- replies with a status that `--status-delay` may keep (shown_statuses.h)
 
+// Of CreateTable for a table that exists.
+constexpr std::string_view kTableExistsRule = "SEM-093";
+
 void AnswerCreated(JsonAnswer answer, absl::StatusOr<v1::CreateTableReply> reply) {
   if (reply.ok()) {
     answer.statuses().Created(reply->table().table_name());
     answer.statuses().Show(reply->mutable_table());
+  } else if (storage::ReasonOf(reply.status()) == storage::kReasonResourceInUse &&
+             storage::RuleOf(reply.status()) == kTableExistsRule &&
+             answer.statuses().ShowsCreation(answer.table_name())) {
+    reply = storage::WithServiceText(
+        absl::StrCat("Attempt to change a resource which is still in use: Table is being created: ",
+                     answer.table_name()),
+        reply.status());
   }
   AnswerObject<WriteChanged<v1::CreateTableReply>>(std::move(answer), reply);
 }

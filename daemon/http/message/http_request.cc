@@ -30,9 +30,11 @@ std::string QuotedHeader(std::string_view text) {
   return quoted + (text.size() > kMaxQuotedHeaderBytes ? "...\"" : "\"");
 }
 
-HttpRoute Refuse(unsigned http_status, std::string_view exception, std::string message) {
+// `detail`: what the service does not say; empty: nothing.
+HttpRoute Refuse(unsigned http_status, std::string_view exception, std::string_view message,
+                 std::string_view detail = {}) {
   HttpRoute route;
-  route.answer.reply = ErrorReply(http_status, exception, message);
+  route.answer.reply = ErrorReply(http_status, exception, message, detail);
   return route;
 }
 
@@ -185,11 +187,14 @@ HttpRoute Route(const HttpHead& head, const HttpHandler& handler,
   HttpRoute route;
   route.operation = handler.Find(target);
   if (!route.operation.has_value()) {
-    return Refuse(400, "UnknownOperationException",
-                  target.empty()
-                      ? "the header X-Amz-Target is missing: it names the operation, as in "
-                        "DynamoDB_20120810.GetItem"
-                      : absl::StrFormat("the operation %s is not supported", QuotedHeader(target)));
+    constexpr std::string_view kUnknown = "UnknownOperationException";
+    if (target.empty()) {
+      return Refuse(400, kUnknown,
+                    "the header X-Amz-Target is missing: it names the operation, as in "
+                    "DynamoDB_20120810.GetItem");
+    }
+    return Refuse(400, kUnknown, "Unknown operation exception",
+                  absl::StrFormat("the operation %s is not supported", QuotedHeader(target)));
   }
   const std::string_view encoding = head.Find("Content-Encoding").value_or("identity");
   const std::optional<Coding> coding = CodingOf(encoding);

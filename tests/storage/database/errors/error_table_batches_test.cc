@@ -209,6 +209,16 @@ std::vector<ErrorRow> BatchErrors() {
              .status();
        },
        "Provided list of item keys contains duplicates"},
+      {"SEM-001",
+       Put(Item({{"pk", S("p")}, {"sk", S("s")}, {"fat", S(Long(409'600))}}), "Nothing"),
+       {"Item size has exceeded the maximum allowed size", " of 409600 bytes"}},
+      {"SEM-001",
+       BatchWriting([](auto* r) {
+         r->mutable_request_items(0)->set_table_name("Nothing");
+         r->mutable_request_items(0)->add_write_requests()->mutable_put_request()->set_item(
+             Encode({{"pk", S("p")}, {"sk", S("s")}, {"fat", S(Long(409'600))}}));
+       }),
+       {"Item size has exceeded the maximum allowed size", " of 409600 bytes"}},
       {"SEM-056", TransactGetting([](auto* r) { r->clear_transact_items(); }),
        "a transaction must contain 1 to 100 gets; this one has 0"},
       {"SEM-048", TransactGetting([](auto* r) { *r->add_transact_items() = r->transact_items(0); }),

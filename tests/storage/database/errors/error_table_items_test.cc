@@ -152,9 +152,9 @@ std::vector<ErrorRow> ItemErrors() {
              "ByA, IndexKey: a")},
       {"SEM-070", Update("SET b = :s"),
        values + "Type mismatch for Index Key b Expected: N Actual: S IndexName: ByMany"},
-      {"SEM-084", PutValue("a", S(Long(2'049))),
-       values + "Aggregate size for HASH key attributes [a] of index ByA has exceeded limit 2048 bytes, with "
-                "actual size 2049 bytes"},
+      {"SEM-070", PutValue("a", S(Long(2'049))),
+       values + "Size limit exceeded for Index Key a Actual Size: 2049 bytes Max Size: 2048 bytes IndexName: "
+                "ByA"},
       {"SEM-084", Put(Item({{"pk", S("p")}, {"sk", S("s")}, {"c", S(Long(600))}, {"d", S(Long(600))}})),
        values + "Aggregate size for RANGE key attributes [c, d] of index ByMany has exceeded limit 1024 "
                 "bytes, with actual size 1200 bytes"},

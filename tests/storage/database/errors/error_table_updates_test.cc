@@ -21,7 +21,8 @@ std::vector<ErrorRow> UpdateErrors() {
            "ExpressionAttributeValues contains invalid value: Nesting Levels have exceeded supported limits: "
            "Attributes in the item have nested levels beyond supported limit of 32 (attribute \"" +
                Times(32, "[0]") + "\") for key :v")},
-      {"SEM-017", Update("SET mp.k = :deep, lst[0] = :deep, mp.k2 = :deeper"),
+      // The value fits, the item that it would be in does not.
+      {"EXP-26", Update("SET mp.k = :deep, lst[0] = :deep, mp.k2 = :deeper"),
        Apart(
            "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond "
            "supported limit of 32",
@@ -84,12 +85,10 @@ std::vector<ErrorRow> UpdateErrors() {
        "An operand in the update expression has an incorrect data type"},
       {"EXP-30", Update("SET a = n - :s"),
        update + "Incorrect operand type for operator or function; operator or function: -, operand type: S"},
-      // Overflow of arithmetic is an error (EXP-30).
-      {"SEM-011", Update("ADD huge :big"),
+      {"EXP-30", Update("ADD huge :big"),
        Apart("Number overflow. Attempting to store a number with magnitude larger than supported range",
              "Attempting to store more than 38 significant digits in a Number")},
-      // Overflow of arithmetic is an error (EXP-30).
-      {"SEM-011", Update("SET a = huge + :one"),
+      {"EXP-30", Update("SET a = huge + :one"),
        Apart("Number overflow. Attempting to store a number with magnitude larger than supported range",
              "Attempting to store more than 38 significant digits in a Number")},
       // The operand of if_not_exists may not be a sum (EXP-31).

@@ -54,6 +54,12 @@ void Client::Start(const ExecuteStatementRequest& request, Callback<ExecuteState
                std::move(callback));
 }
 
+void Client::Start(const BatchExecuteStatementRequest& request,
+                   Callback<BatchExecuteStatementResult> callback, CallOptions options) const {
+  core_->Start(Encode(request), options,
+               IsReadBatch(request) ? &DecodeReadStatements : &DecodeWriteStatements, std::move(callback));
+}
+
 void Client::Start(const ExecuteTransactionRequest& request, Callback<ExecuteTransactionResult> callback,
                    CallOptions options) const {
   core_->Start(Encode(request, options), options, &DecodeExecuteTransaction, std::move(callback));
@@ -75,6 +81,7 @@ ITEMDB_DEFINE_FORMS(TransactGetItems, TransactGetItemsRequest, TransactGetItemsR
 ITEMDB_DEFINE_FORMS(Query, QueryRequest, ItemPage)
 ITEMDB_DEFINE_FORMS(Scan, ScanRequest, ItemPage)
 ITEMDB_DEFINE_FORMS(ExecuteStatement, ExecuteStatementRequest, ExecuteStatementResult)
+ITEMDB_DEFINE_FORMS(BatchExecuteStatement, BatchExecuteStatementRequest, BatchExecuteStatementResult)
 ITEMDB_DEFINE_FORMS(ExecuteTransaction, ExecuteTransactionRequest, ExecuteTransactionResult)
 ITEMDB_DEFINE_FORMS(SearchVectors, SearchVectorsRequest, SearchVectorsResult)
 

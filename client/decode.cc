@@ -240,6 +240,90 @@ absl::StatusOr<ExecuteStatementResult> DecodeWriteStatement(std::string_view byt
   return ToStatementResult(reply);
 }
 
+namespace {
+
+// The codes that errors of whole calls have. A reason that a newer daemon made has none of its own.
+absl::StatusCode CodeOf(Reason reason) {
+  switch (reason) {
+    case Reason::kValidation:
+      return absl::StatusCode::kInvalidArgument;
+    case Reason::kResourceNotFound:
+      return absl::StatusCode::kNotFound;
+    case Reason::kResourceInUse:
+    case Reason::kDuplicateItem:
+      return absl::StatusCode::kAlreadyExists;
+    case Reason::kConditionalCheckFailed:
+    case Reason::kStandby:
+    case Reason::kFenced:
+    case Reason::kTableMoved:
+      return absl::StatusCode::kFailedPrecondition;
+    case Reason::kLimitExceeded:
+    case Reason::kItemCollectionSizeLimitExceeded:
+    case Reason::kQueueFull:
+    case Reason::kCallsFull:
+    case Reason::kDiskFull:
+    case Reason::kThrottled:
+    case Reason::kTransactionConflict:
+      return absl::StatusCode::kResourceExhausted;
+    case Reason::kUnavailable:
+    case Reason::kTableMoving:
+      return absl::StatusCode::kUnavailable;
+    case Reason::kAccessDenied:
+      return absl::StatusCode::kPermissionDenied;
+    case Reason::kDataLoss:
+      return absl::StatusCode::kDataLoss;
+    case Reason::kInternal:
+      return absl::StatusCode::kInternal;
+    case Reason::kCancelled:
+      return absl::StatusCode::kCancelled;
+    case Reason::kDeadlineExceeded:
+      return absl::StatusCode::kDeadlineExceeded;
+    default:
+      return absl::StatusCode::kUnknown;
+  }
+}
+
+absl::Status ToStatus(const v1::StatementError& error) {
+  const Reason reason = ReasonNamed(error.reason());
+  absl::Status status = MakeError(CodeOf(reason), error.reason(), error.message());
+  if (reason != Reason::kConditionalCheckFailed) return status;
+  v1::ConditionFailed failed;
+  if (error.has_item()) *failed.mutable_item() = error.item();
+  status.SetPayload(kConditionFailedUrl, absl::Cord(failed.SerializeAsString()));
+  return status;
+}
+
+absl::StatusOr<BatchExecuteStatementResult> ToBatchResult(const v1::BatchExecuteStatementReply& reply) {
+  BatchExecuteStatementResult result{.change_sequence = reply.change_sequence()};
+  result.responses.reserve(static_cast<size_t>(reply.responses_size()));
+  for (const v1::BatchStatementResponse& message : reply.responses()) {
+    BatchStatementResponse& response = result.responses.emplace_back();
+    response.table_name = message.table_name();
+    if (message.has_error()) response.status = ToStatus(message.error());
+    if (!message.has_item()) continue;
+    ITEMDB_ASSIGN_OR_RETURN(Item item, FromProto(message.item()));
+    response.item = std::move(item);
+  }
+  AddCapacity(reply.consumed_capacity(), &result.consumed_capacity);
+  return result;
+}
+
+}  // namespace
+
+absl::StatusOr<BatchExecuteStatementResult> DecodeReadStatements(std::string_view bytes,
+                                                                 const std::string& endpoint) {
+  v1::BatchExecuteStatementReply reply;
+  if (!Parse(bytes, &reply)) return NoReply(endpoint);
+  return ToBatchResult(reply);
+}
+
+absl::StatusOr<BatchExecuteStatementResult> DecodeWriteStatements(std::string_view bytes,
+                                                                  const std::string& endpoint) {
+  v1::BatchExecuteStatementReply reply;
+  if (!Parse(bytes, &reply)) return NoOutcome(endpoint);
+  return ToBatchResult(reply);
+}
+
 absl::StatusOr<ExecuteTransactionResult> DecodeExecuteTransaction(std::string_view bytes,
                                                                   const std::string& endpoint) {
   v1::ExecuteTransactionReply reply;

@@ -27,6 +27,11 @@ absl::StatusOr<ExecuteStatementResult> DecodeSelectStatement(std::string_view re
                                                              const std::string& endpoint);
 absl::StatusOr<ExecuteStatementResult> DecodeWriteStatement(std::string_view reply,
                                                             const std::string& endpoint);
+// Of a batch of PartiQL statements: reads, or writes.
+absl::StatusOr<BatchExecuteStatementResult> DecodeReadStatements(std::string_view reply,
+                                                                 const std::string& endpoint);
+absl::StatusOr<BatchExecuteStatementResult> DecodeWriteStatements(std::string_view reply,
+                                                                  const std::string& endpoint);
 absl::StatusOr<ExecuteTransactionResult> DecodeExecuteTransaction(std::string_view reply,
                                                                   const std::string& endpoint);
 absl::StatusOr<SearchVectorsResult> DecodeSearchVectors(std::string_view reply, const std::string& endpoint);

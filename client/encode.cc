@@ -1,5 +1,6 @@
 #include "client/encode.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <string>
@@ -264,6 +265,29 @@ absl::StatusOr<CallSpec> Encode(const ExecuteStatementRequest& request) {
       ToProto(request.return_values_on_condition_check_failure));
   return CallSpec{.method = "/itemdb.v1.Data/ExecuteStatement",
                   .kind = IsSelectStatement(request.statement) ? CallKind::kRead : CallKind::kWrite,
+                  .has_token = false,
+                  .request = message.SerializeAsString()};
+}
+
+bool IsReadBatch(const BatchExecuteStatementRequest& request) {
+  return std::all_of(request.statements.begin(), request.statements.end(),
+                     [](const BatchStatement& one) { return IsSelectStatement(one.statement); });
+}
+
+absl::StatusOr<CallSpec> Encode(const BatchExecuteStatementRequest& request) {
+  v1::BatchExecuteStatementRequest message;
+  message.set_return_consumed_capacity(ToProto(request.return_consumed_capacity));
+  for (const BatchStatement& statement : request.statements) {
+    v1::BatchStatement* added = message.add_statements();
+    added->set_statement(statement.statement);
+    for (const Value& value : statement.parameters)
+      ITEMDB_RETURN_IF_ERROR(ToProto(value, added->add_parameters()));
+    added->set_consistent_read(statement.consistent_read);
+    added->set_return_values_on_condition_check_failure(
+        ToProto(statement.return_values_on_condition_check_failure));
+  }
+  return CallSpec{.method = "/itemdb.v1.Data/BatchExecuteStatement",
+                  .kind = IsReadBatch(request) ? CallKind::kRead : CallKind::kWrite,
                   .has_token = false,
                   .request = message.SerializeAsString()};
 }

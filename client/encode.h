@@ -23,7 +23,11 @@ absl::StatusOr<CallSpec> Encode(const TransactGetItemsRequest& request);
 absl::StatusOr<CallSpec> Encode(const QueryRequest& request);
 absl::StatusOr<CallSpec> Encode(const ScanRequest& request);
 absl::StatusOr<CallSpec> Encode(const ExecuteStatementRequest& request);
+absl::StatusOr<CallSpec> Encode(const BatchExecuteStatementRequest& request);
 absl::StatusOr<CallSpec> Encode(const ExecuteTransactionRequest& request, const CallOptions& options);
+
+// The batch writes nothing: all its statements are SELECTs.
+bool IsReadBatch(const BatchExecuteStatementRequest& request);
 
 // The only message that the client sends on a stream of pages.
 absl::StatusOr<CallSpec> Encode(const SearchVectorsRequest& request);

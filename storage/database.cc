@@ -741,7 +741,7 @@ void Database::DiscardDamagedItem(const v1::DiscardDamagedItemRequest& request,
   storage::DiscardDamagedItem(
       *engine_, request,
       [this, done = std::move(done)](absl::StatusOr<v1::DiscardDamagedItemReply> reply) mutable {
-        vectors_->copies().ForgetAll();
+        if (reply.ok()) vectors_->copies().ForgetAll();
         std::move(done)(std::move(reply));
       },
       std::move(cancellation));

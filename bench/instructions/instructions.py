@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 """Instructions that itemd executes for each request, counted by valgrind, and compared with recorded numbers.
 
+Of a GetItem it also tells how many of them count the request for the metrics page, at most 1 %.
+
 The same binary executes nearly the same number on any machine, loaded or not, so a change that makes requests dearer
 is seen where times would say nothing. Requests go one after another over one connection; background work counts too.
 """
@@ -29,6 +31,10 @@ ORDERS = 1_000
 REPETITIONS = 3
 # More than what two runs of one binary differ by, less than a change that should be looked at.
 TOLERANCE = 0.1
+# What counts a request for the metrics page: the request, by operation and table, and its capacity units.
+METRICS = ["itemdb::daemon::CallMetrics::Count(", "itemdb::daemon::CountedTableName(",
+           "itemdb::storage::CapacityMeter::AddRead("]
+METRICS_SHARE = 0.01
 RECORDED = os.path.join(FOLDER, "recorded.json")
 
 
@@ -73,6 +79,24 @@ class ItemdUnderValgrind(servers.DynamoDbServer):
 
     def dumps(self):
         return [os.path.join(self.directory, name) for name in os.listdir(self.directory) if name.startswith("counts.")]
+
+
+def metrics_in(path):
+    """The instructions that counting for metrics costs in the counts of `path`, and all of them."""
+    lines = subprocess.run(["callgrind_annotate", "--inclusive=yes", "--threshold=100", path], check=True,
+                           capture_output=True, text=True).stdout
+    counted = {}
+    for line in lines.splitlines():
+        if found := re.match(r"\s*([\d,]+) \([^)]*\)\s+(.*)", line):
+            number = int(found[1].replace(",", ""))
+            if found[2].startswith("PROGRAM TOTALS"):
+                total = number
+            for name in METRICS:
+                if name in found[2]:
+                    counted[name] = max(counted.get(name, 0), number)  # One overload calls the other.
+    if missing := [name for name in METRICS if name not in counted]:
+        raise RuntimeError(f"not in the counts: {', '.join(missing)}")
+    return sum(counted.values()), total
 
 
 def new_header(i, draw):
@@ -172,22 +196,28 @@ def main():
     kinds = ["GetItem", "Query", "PutItem", "UpdateItem", "TransactWriteItems", "grpc"]
     with open(RECORDED) as file:
         recorded = json.load(file)
-    counts, failed = {}, False
+    counts, failed, dear = {}, False, False
     with tempfile.TemporaryDirectory(dir="/var/tmp") as scratch:
         server = ItemdUnderValgrind(os.path.join(scratch, "itemd"))
         try:
             server.start(options.itemd)
             server.load(ORDERS)
             counter = Counter(server, options.requests)
+            keep = options.keep or scratch
             for kind in options.only or kinds:
                 name = "GetItem over gRPC" if kind == "grpc" else f"{kind} over HTTP"
-                server.kept = options.keep and os.path.join(options.keep, f"{name.replace(' ', '-')}.callgrind")
+                server.kept = os.path.join(keep, f"{name.replace(' ', '-')}.callgrind")
                 counts[name] = round(counter.of(kind))
                 before = recorded.get(name)
                 change = counts[name] / before - 1 if before else 0
                 print(f"{name:28} {counts[name]:>9,} instructions" + (f", {change:+.1%} from {before:,}" if before else ""),
                       flush=True)
                 failed = failed or change > TOLERANCE
+                if name.startswith("GetItem"):
+                    metrics, total = metrics_in(server.kept)
+                    print(f"{'':28} {metrics / options.requests:>9,.0f} of them count it for metrics,"
+                          f" {metrics / total:.2%}", flush=True)
+                    dear = dear or metrics / total > METRICS_SHARE
         finally:
             server.process.send_signal(signal.SIGKILL)
             server.process.wait()
@@ -198,6 +228,9 @@ def main():
     elif failed:
         print(f"Requests have become dearer by more than {TOLERANCE:.0%}. Find out why: a profile is made by\n"
               "valgrind --tool=callgrind. If it is worth it, record the new numbers with --record and say why.")
+        return 1
+    if dear:
+        print(f"Counting for metrics costs more than {METRICS_SHARE:.0%} of a GetItem.")
         return 1
     return 0
 

@@ -321,6 +321,39 @@ class StatementExchange : public TypedExchange<v1::ExecuteStatementRequest, v1::
   }
 };
 
+// The reason of an error of one statement, by its code in the service's words.
+std::string_view ReasonOfStatementCode(std::string_view code, CallKind kind) {
+  if (code == "ThrottlingError" || code == "ProvisionedThroughputExceeded") return "THROTTLED";
+  if (code == "TransactionConflict") return "TRANSACTION_CONFLICT";
+  // As for a whole call (json_errors.cc): the service does not say whether a write was applied before it
+  // failed.
+  if (code == "InternalServerError")
+    return kind == CallKind::kRead ? kReasonUnavailable : kReasonWriteOutcomeUnknown;
+  const std::string_view reason = protocol::ReasonOfShortCode(code);
+  return reason.empty() ? code : reason;
+}
+
+class StatementsExchange
+    : public TypedExchange<v1::BatchExecuteStatementRequest, v1::BatchExecuteStatementReply> {
+ public:
+  using TypedExchange::TypedExchange;
+
+ protected:
+  absl::Status Complete(const object& members, v1::BatchExecuteStatementReply* reply) override {
+    simdjson::dom::array responses;
+    if (members.at_key("Responses").get(responses) != simdjson::SUCCESS) return absl::OkStatus();
+    int place = 0;
+    for (const element one : responses) {
+      v1::BatchStatementResponse* response = reply->mutable_responses(place++);
+      object error;
+      if (one.at_key("Error").get(error) == simdjson::SUCCESS)
+        response->mutable_error()->set_reason(
+            std::string(ReasonOfStatementCode(TextOf(error, "Code"), kind_)));
+    }
+    return absl::OkStatus();
+  }
+};
+
 // ---- the methods
 
 template <typename Exchange>
@@ -345,6 +378,7 @@ constexpr Row kRows[] = {
     {"TransactWriteItems",
      &Make<TransactionExchange<v1::TransactWriteItemsRequest, v1::TransactWriteItemsReply>>},
     {"ExecuteStatement", &Make<StatementExchange>},
+    {"BatchExecuteStatement", &Make<StatementsExchange>},
     {"ExecuteTransaction",
      &Make<TransactionExchange<v1::ExecuteTransactionRequest, v1::ExecuteTransactionReply>>},
     {"SearchVectors", &Make<TypedExchange<v1::SearchVectorsRequest, v1::SearchVectorsReply>>},

@@ -1,18 +1,35 @@
 #include "daemon/serving/call_log_fields.h"
 
+#include <google/protobuf/io/coded_stream.h>
+
 #include <algorithm>
+#include <array>
 
 #include "storage/base/limits.h"
 
 namespace itemdb::daemon {
 namespace {
 
-bool IsTableName(const std::string& name) {
+// Every call is counted, so this is a look-up for each character.
+constexpr auto kOfTableNames = [] {
+  std::array<bool, 256> of_names{};
+  for (const char* range : {"az", "AZ", "09", "__", "--", ".."}) {
+    for (int c = range[0]; c <= range[1]; ++c) of_names[static_cast<size_t>(c)] = true;
+  }
+  return of_names;
+}();
+
+bool IsTableName(std::string_view name) {
   if (name.size() < storage::kMinTableNameBytes || name.size() > storage::kMaxTableNameBytes) return false;
-  return std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-' || c == '.';
-  });
+  return std::all_of(name.begin(), name.end(),
+                     [](char c) { return kOfTableNames[static_cast<unsigned char>(c)]; });
+}
+
+// The name in a name or an ARN; empty if it is not valid.
+std::string_view TableNameIn(std::string_view name_or_arn) {
+  if (IsTableName(name_or_arn)) return name_or_arn;  // Nearly always.
+  const std::string_view name = storage::Database::TableNameOf(name_or_arn);
+  return IsTableName(name) ? name : std::string_view();
 }
 
 const std::string& TableOf(const wire::TransactWriteItem& item) {
@@ -32,13 +49,33 @@ const std::string& TableOf(const wire::TransactWriteItem& item) {
 
 std::string LoggedTableName(const CallLogFields& log_fields) {
   if (log_fields.table_name.empty()) return "-";
-  std::string name = IsTableName(log_fields.table_name) ? log_fields.table_name : "?";
+  const std::string_view named = TableNameIn(log_fields.table_name);
+  const std::string name(named.empty() ? "?" : named);
   return log_fields.more_tables ? name + ",..." : name;
 }
 
 std::string_view CountedTableName(const CallLogFields& log_fields) {
-  return !log_fields.more_tables && IsTableName(log_fields.table_name) ? log_fields.table_name
-                                                                       : std::string_view();
+  return log_fields.more_tables ? std::string_view() : TableNameIn(log_fields.table_name);
+}
+
+int64_t ItemsOf(const storage::StatementPage& page) {
+  google::protobuf::io::CodedInputStream bytes(reinterpret_cast<const uint8_t*>(page.encoded_items.data()),
+                                               static_cast<int>(page.encoded_items.size()));
+  int64_t items = 0;
+  uint32_t length = 0;
+  while (bytes.ReadTag() != 0 && bytes.ReadVarint32(&length) && bytes.Skip(static_cast<int>(length))) ++items;
+  return items;
+}
+
+int64_t ItemsOf(const wire::BatchGetItemReply& reply) {
+  int64_t items = 0;
+  for (const auto& table : reply.responses()) items += table.items_size();
+  return items;
+}
+
+int64_t ItemsOf(const wire::TransactGetItemsReply& reply) {
+  return std::count_if(reply.responses().begin(), reply.responses().end(),
+                       [](const wire::ItemResponse& response) { return response.has_item(); });
 }
 
 CallLogFields LogFieldsOf(const wire::BatchWriteItemRequest& request) {

@@ -13,7 +13,8 @@
 namespace itemdb::daemon {
 
 struct CallLogFields {
-  // The first table name in the request; it need not be a valid name. Empty: the request names no table.
+  // The first table in the request: a name, which need not be valid, or an ARN. Empty: the request names
+  // none.
   std::string table_name;
   // The request names more than one table.
   bool more_tables = false;
@@ -26,7 +27,7 @@ inline constexpr std::string_view kReasonTransactionCancelled = "TRANSACTION_CAN
 
 // The table name for a log line: "-" without one, "?" if invalid, "orders,..." for several tables.
 std::string LoggedTableName(const CallLogFields& log_fields);
-// The table name for counters: empty without one, if it is invalid or an ARN, or for several tables.
+// The table name for counters: empty without one, if it is invalid, or for several tables.
 std::string_view CountedTableName(const CallLogFields& log_fields);
 
 CallLogFields LogFieldsOf(const wire::BatchWriteItemRequest& request);
@@ -45,6 +46,8 @@ template <typename Request>
 CallLogFields LogFieldsOf(const Request& request) {
   if constexpr (requires { std::string(request.table_name()); }) {
     return {.table_name = request.table_name()};
+  } else if constexpr (requires { std::string(request.table_name); }) {
+    return {.table_name = request.table_name};
   } else {
     return {};
   }
@@ -52,7 +55,11 @@ CallLogFields LogFieldsOf(const Request& request) {
 
 // The number of items in a reply; -1 if the reply does not count items.
 inline int64_t ItemsOf(const storage::Page& page) { return page.reply.count(); }
-inline int64_t ItemsOf(const storage::StatementPage&) { return -1; }
+int64_t ItemsOf(const storage::StatementPage& page);
+inline int64_t ItemsOf(const wire::GetItemReply& reply) { return reply.has_item() ? 1 : 0; }
+int64_t ItemsOf(const wire::BatchGetItemReply& reply);
+int64_t ItemsOf(const wire::TransactGetItemsReply& reply);
+inline int64_t ItemsOf(const wire::SearchVectorsReply& reply) { return reply.search_results_size(); }
 inline int64_t ItemsOf(const google::protobuf::MessageLite&) { return -1; }
 
 // The reason of an answer that is no error and no success either: a condition was false. Empty: success.
@@ -64,6 +71,9 @@ inline std::string_view OutcomeOf(const wire::ExecuteStatementReply& reply) {
 }
 inline std::string_view OutcomeOf(const storage::StatementPage& page) { return OutcomeOf(page.reply); }
 inline std::string_view OutcomeOf(const wire::TransactWriteItemsReply& reply) {
+  return reply.has_cancelled() ? kReasonTransactionCancelled : "";
+}
+inline std::string_view OutcomeOf(const wire::TransactGetItemsReply& reply) {
   return reply.has_cancelled() ? kReasonTransactionCancelled : "";
 }
 inline std::string_view OutcomeOf(const wire::ExecuteTransactionReply& reply) {

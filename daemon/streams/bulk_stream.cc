@@ -215,7 +215,11 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
   void Applied(Chunk& chunk, absl::StatusOr<wire::BulkWriteReply> reply) {
     call_.serving().memory->Release(chunk.reserved_bytes);
     EncodedReply logged;
-    if (!reply.ok()) logged.status = ToGrpcStatus(reply.status());
+    if (reply.ok()) {
+      logged.bytes = reply->ByteSizeLong();
+    } else {
+      logged.status = ToGrpcStatus(reply.status());
+    }
     call_.RecordPart(chunk.began, chunk.log_fields, logged, -1, chunk.request_bytes);
     {
       storage::MutexLock lock(mutex_);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "daemon/rpc/raw_call.h"
@@ -67,7 +68,8 @@ class StreamCall {
                   const EncodedReply& reply, int64_t items, size_t request_bytes);
   void RecordPart(std::chrono::steady_clock::time_point began, const CallLogFields& log_fields,
                   const EncodedReply& reply, int64_t items) {
-    RecordPart(began, log_fields, reply, items, request_bytes_);
+    // The bytes of the one request count once, with the first part.
+    RecordPart(began, log_fields, reply, items, std::exchange(unrecorded_request_bytes_, 0));
   }
 
  private:
@@ -79,6 +81,7 @@ class StreamCall {
   const std::string_view method_;
   const std::chrono::steady_clock::time_point arrived_ = std::chrono::steady_clock::now();
   const size_t request_bytes_;
+  size_t unrecorded_request_bytes_ = request_bytes_;
   // Both point to the same object.
   const std::shared_ptr<storage::Cancellation> caller_left_;
   const storage::CancellationPtr cancellation_;

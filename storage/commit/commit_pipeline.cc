@@ -231,8 +231,11 @@ CommitPipeline::Completions CommitPipeline::RunGroup() {
   GroupTimes times;
   if (traced) times.taken = CallTrace::Clock::now();
   CommitGroup group(&state_);
+  size_t committed = 0;  // Others were refused: a condition was false.
   for (size_t i = 0; i < completions.units.size(); ++i) {
+    const size_t bytes_before = group.SizeBytes();
     completions.units[i]->Apply(group);
+    if (group.SizeBytes() > bytes_before) ++committed;
     completions.change_sequences.push_back(group.next_sequence() - 1);
     if (group.SizeBytes() < kMaxCommitGroupBytes || i + 1 == completions.units.size()) continue;
     PutBack(Units(std::make_move_iterator(completions.units.begin() + i + 1),
@@ -270,7 +273,7 @@ CommitPipeline::Completions CommitPipeline::RunGroup() {
     if (!group.time_entries().empty()) options_.on_time_entries(group.time_entries());
     write_us_.Add(static_cast<uint64_t>(
         std::chrono::duration_cast<std::chrono::microseconds>(last_write_duration_).count()));
-    group_units_.Add(completions.units.size());
+    group_units_.Add(std::max<size_t>(committed, 1));
   }
   if (traced) Trace(times, completions.wrote, completions.units);
   return completions;

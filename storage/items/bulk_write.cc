@@ -157,6 +157,8 @@ class BulkUnit : public CommitUnit {
         uint64_t own = group.next_sequence();
         Append(chunk_.actions[i], decision, own, own, group);
       }
+      if (decision.outcome != Decision::Outcome::kError)
+        AddConsumedCapacity(chunk_.actions[i], decision, /*transactional=*/false, &capacity_);
       // Keeps only the new item, which later writes may read; frees the rest, as a chunk may be long.
       decision.old_item.reset();
       decision.entry_changes = {};
@@ -209,6 +211,8 @@ class BulkUnit : public CommitUnit {
   const uint64_t number_;
   PreparedChunk chunk_;
   std::vector<Decision> decisions_;
+  // For the counters of tables and indexes only: no chunk asks what it consumes.
+  CapacityMeter capacity_;
   Done<wire::BulkWriteReply> done_;
   const CancellationPtr cancellation_;
   const bool may_prefetch_;

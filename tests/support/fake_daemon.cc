@@ -109,6 +109,10 @@ class FakeDaemon::Services {
                                   v1::ExecuteStatementReply* r) override {
       return Answer(fake->execute_statement, q, r);
     }
+    grpc::Status BatchExecuteStatement(Context*, const v1::BatchExecuteStatementRequest* q,
+                                       v1::BatchExecuteStatementReply* r) override {
+      return Answer(fake->batch_execute_statement, q, r);
+    }
     grpc::Status ExecuteTransaction(Context*, const v1::ExecuteTransactionRequest* q,
                                     v1::ExecuteTransactionReply* r) override {
       return Answer(fake->execute_transaction, q, r);

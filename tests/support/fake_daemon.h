@@ -57,6 +57,7 @@ class FakeDaemon {
   Handler<v1::SearchVectorsRequest, v1::SearchVectorsReply> search_vectors;
   Handler<v1::ScanRequest, v1::ScanReply> scan;
   Handler<v1::ExecuteStatementRequest, v1::ExecuteStatementReply> execute_statement;
+  Handler<v1::BatchExecuteStatementRequest, v1::BatchExecuteStatementReply> batch_execute_statement;
   Handler<v1::ExecuteTransactionRequest, v1::ExecuteTransactionReply> execute_transaction;
   Handler<v1::CreateTableRequest, v1::CreateTableReply> create_table;
   Handler<v1::DescribeTableRequest, v1::DescribeTableReply> describe_table;

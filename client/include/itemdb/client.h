@@ -218,6 +218,19 @@ class ITEMDB_EXPORT Client {
     Start(request, std::forward<F>(callback), std::move(options));
   }
 
+  // Independent PartiQL statements, all reads or all writes. OK says that the batch was executed: each
+  // response has the status of its statement. A batch of writes has no request token, so its outcome can be
+  // unknown (WRITE_OUTCOME_UNKNOWN).
+  absl::StatusOr<BatchExecuteStatementResult> BatchExecuteStatement(
+      const BatchExecuteStatementRequest& request, CallOptions options = {}) const;
+  std::future<absl::StatusOr<BatchExecuteStatementResult>> BatchExecuteStatementAsync(
+      const BatchExecuteStatementRequest& request, CallOptions options = {}) const;
+  template <CallbackFor<BatchExecuteStatementResult> F>
+  void BatchExecuteStatementAsync(const BatchExecuteStatementRequest& request, F&& callback,
+                                  CallOptions options = {}) const {
+    Start(request, std::forward<F>(callback), std::move(options));
+  }
+
   // Executes all statements or none. The request carries a request token. FAILED_PRECONDITION with reason
   // TRANSACTION_CANCELLED: nothing was read or written; see CancellationReasons().
   absl::StatusOr<ExecuteTransactionResult> ExecuteTransaction(const ExecuteTransactionRequest& request,
@@ -533,6 +546,8 @@ class ITEMDB_EXPORT Client {
   void Start(const TransactGetItemsRequest& request, Callback<TransactGetItemsResult> callback,
              CallOptions options) const;
   void Start(const ExecuteStatementRequest& request, Callback<ExecuteStatementResult> callback,
+             CallOptions options) const;
+  void Start(const BatchExecuteStatementRequest& request, Callback<BatchExecuteStatementResult> callback,
              CallOptions options) const;
   void Start(const ExecuteTransactionRequest& request, Callback<ExecuteTransactionResult> callback,
              CallOptions options) const;

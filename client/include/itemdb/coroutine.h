@@ -92,6 +92,7 @@ class CoClient {
   ITEMDB_AWAITED(Query, QueryRequest, ItemPage)
   ITEMDB_AWAITED(Scan, ScanRequest, ItemPage)
   ITEMDB_AWAITED(ExecuteStatement, ExecuteStatementRequest, ExecuteStatementResult)
+  ITEMDB_AWAITED(BatchExecuteStatement, BatchExecuteStatementRequest, BatchExecuteStatementResult)
   ITEMDB_AWAITED(ExecuteTransaction, ExecuteTransactionRequest, ExecuteTransactionResult)
   ITEMDB_AWAITED(SearchVectors, SearchVectorsRequest, SearchVectorsResult)
   ITEMDB_AWAITED(CreateTable, TableDefinition, TableResult)

@@ -1,4 +1,5 @@
-// PartiQL statements: one statement, or a transaction of several (docs/partiql.md).
+// PartiQL statements: one statement, a batch of independent ones, or a transaction of several
+// (docs/partiql.md).
 #pragma once
 
 #include "itemdb/language.h"  // First: it checks the language.
@@ -8,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "itemdb/capacity.h"
 #include "itemdb/requests.h"
 #include "itemdb/value.h"
@@ -38,6 +40,41 @@ struct ExecuteStatementResult {
   // Set if and only if items may remain.
   std::optional<std::string> next_token;
   std::optional<ConsumedCapacity> consumed_capacity = std::nullopt;
+};
+
+// One statement of a batch. A SELECT must name one item by its full key, in a table.
+struct BatchStatement {
+  std::string statement;
+  std::vector<Value> parameters = {};
+  // Of SELECT: changes only the reported capacity, because every read is consistent.
+  bool consistent_read = false;
+  ReturnValuesOnConditionCheckFailure return_values_on_condition_check_failure =
+      ReturnValuesOnConditionCheckFailure::kNone;
+};
+
+struct BatchExecuteStatementRequest {
+  // 1 to 25, all reads or all writes (PQL-14). Each is executed by itself, in no certain order.
+  std::vector<BatchStatement> statements;
+  ReturnConsumedCapacity return_consumed_capacity = ReturnConsumedCapacity::kNone;
+};
+
+// What became of one statement of a batch.
+struct BatchStatementResponse {
+  // OK, or why this statement failed, as ExecuteStatement would return it (errors.h); the other statements
+  // are not affected. The client does not repeat single statements.
+  absl::Status status;
+  // Empty if the statement could not be parsed.
+  std::string table_name;
+  // The item that was read, or that RETURNING asked for; nothing if there is none.
+  std::optional<Item> item;
+};
+
+struct BatchExecuteStatementResult {
+  uint64_t change_sequence = 0;
+  // One for each statement, in their order.
+  std::vector<BatchStatementResponse> responses = {};
+  // One for each table.
+  std::vector<ConsumedCapacity> consumed_capacity = {};
 };
 
 // One statement of a transaction. A SELECT must name one item by its key. EXISTS(SELECT ...) is a condition.

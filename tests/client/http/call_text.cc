@@ -146,6 +146,14 @@ std::string TextOf(const absl::StatusOr<ExecuteStatementResult>& result) {
          Text(result->consumed_capacity);
 }
 
+std::string TextOf(const absl::StatusOr<BatchExecuteStatementResult>& result) {
+  if (!result.ok()) return TextOf(result.status());
+  std::string text = "OK";
+  for (const BatchStatementResponse& response : result->responses)
+    text += "\n  " + response.table_name + " " + TextOf(response.status) + " " + Text(response.item);
+  return text + Text(result->consumed_capacity);
+}
+
 std::string TextOf(const absl::StatusOr<ExecuteTransactionResult>& result) {
   if (!result.ok()) return TextOf(result.status());
   std::string text = "OK";

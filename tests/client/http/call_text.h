@@ -16,6 +16,7 @@ std::string TextOf(const absl::Status& status);
 std::string RunAsText(const Client& client, const tools::Call& call);
 std::string TextOf(const absl::StatusOr<TableResult>& result);
 std::string TextOf(const absl::StatusOr<ExecuteStatementResult>& result);
+std::string TextOf(const absl::StatusOr<BatchExecuteStatementResult>& result);
 std::string TextOf(const absl::StatusOr<ExecuteTransactionResult>& result);
 std::string TextOf(const std::vector<Item>& items);
 

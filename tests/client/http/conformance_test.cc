@@ -458,6 +458,37 @@ TEST_F(ConformanceTest, StatementsAnswerTheSame) {
            .return_values_on_condition_check_failure = ReturnValuesOnConditionCheckFailure::kAllOld}));
     });
   }
+  const auto batch = [this](std::vector<std::string> statements) {
+    return Compare("BatchExecuteStatement", [&](const Side& side) {
+      BatchExecuteStatementRequest request{.statements = {},
+                                           .return_consumed_capacity = ReturnConsumedCapacity::kTotal};
+      for (const std::string& statement : statements) {
+        request.statements.push_back(
+            {.statement = side.Named(statement),
+             .return_values_on_condition_check_failure = ReturnValuesOnConditionCheckFailure::kAllOld});
+      }
+      return TextOf(side.client.BatchExecuteStatement(request));
+    });
+  };
+  const std::string writes =
+      batch({R"(INSERT INTO "@Things" VALUE {'pk': 'b', 'sk': 1, 'size': 3})",
+             R"(INSERT INTO "@Things" VALUE {'pk': 'p', 'sk': 1})",
+             R"(UPDATE "@Things" SET size = 5 WHERE pk = 'p' AND sk = 1 RETURNING ALL NEW *)",
+             R"(DELETE FROM "@Things" WHERE pk = 'p' AND sk = 1 AND size = 77)",
+             R"(DELETE FROM "@NoTable" WHERE pk = 'p')", R"(INSERT INTO)"});
+  EXPECT_TRUE(writes.starts_with("OK")) << writes;
+  for (const char* reason :
+       {"DUPLICATE_ITEM", "CONDITIONAL_CHECK_FAILED", "RESOURCE_NOT_FOUND", "VALIDATION"})
+    EXPECT_NE(writes.find(reason), std::string::npos) << writes;
+  EXPECT_TRUE(
+      batch({R"(SELECT * FROM "@Things" WHERE pk = 'b' AND sk = 1)",
+             R"(SELECT * FROM "@Things" WHERE pk = 'b' AND sk = 2)",
+             R"(SELECT * FROM "@Things" WHERE pk = 'b')", R"(SELECT * FROM "@NoTable" WHERE pk = 'b')"})
+          .starts_with("OK"));
+  EXPECT_TRUE(batch({R"(SELECT * FROM "@Things" WHERE pk = 'b' AND sk = 1)",
+                     R"(DELETE FROM "@Things" WHERE pk = 'b' AND sk = 1)"})
+                  .starts_with("INVALID_ARGUMENT VALIDATION"));
+  EXPECT_TRUE(batch({}).starts_with("INVALID_ARGUMENT VALIDATION"));
   const auto transaction = [this](std::vector<std::string> statements) {
     return Compare("ExecuteTransaction", [&](const Side& side) {
       ExecuteTransactionRequest request{.statements = {},

@@ -242,6 +242,60 @@ TEST(HttpErrors, ConditionsAndCancellationReasonsCarryTheirItems) {
   EXPECT_EQ(server.requests().size(), 4u);
 }
 
+// The codes of the service, with more than itemd answers. One that is newer than this client is the reason.
+TEST(HttpErrors, EachStatementOfABatchHasItsReason) {
+  struct Row {
+    std::string code;
+    absl::StatusCode of_read;
+    absl::StatusCode of_write;
+    std::string reason_of_read;
+    std::string reason_of_write;
+  };
+  using enum absl::StatusCode;
+  const Row kRows[] = {
+      {"ConditionalCheckFailed", kFailedPrecondition, kFailedPrecondition, "CONDITIONAL_CHECK_FAILED",
+       "CONDITIONAL_CHECK_FAILED"},
+      {"ItemCollectionSizeLimitExceeded", kResourceExhausted, kResourceExhausted,
+       "ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED", "ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED"},
+      {"RequestLimitExceeded", kResourceExhausted, kResourceExhausted, "LIMIT_EXCEEDED", "LIMIT_EXCEEDED"},
+      {"ValidationError", kInvalidArgument, kInvalidArgument, "VALIDATION", "VALIDATION"},
+      {"ProvisionedThroughputExceeded", kResourceExhausted, kResourceExhausted, "THROTTLED", "THROTTLED"},
+      {"ThrottlingError", kResourceExhausted, kResourceExhausted, "THROTTLED", "THROTTLED"},
+      {"TransactionConflict", kResourceExhausted, kResourceExhausted, "TRANSACTION_CONFLICT",
+       "TRANSACTION_CONFLICT"},
+      {"InternalServerError", kUnavailable, kUnknown, "UNAVAILABLE", "WRITE_OUTCOME_UNKNOWN"},
+      {"ResourceNotFound", kNotFound, kNotFound, "RESOURCE_NOT_FOUND", "RESOURCE_NOT_FOUND"},
+      {"AccessDenied", kPermissionDenied, kPermissionDenied, "ACCESS_DENIED", "ACCESS_DENIED"},
+      {"DuplicateItem", kAlreadyExists, kAlreadyExists, "DUPLICATE_ITEM", "DUPLICATE_ITEM"},
+      {"SomethingNew", kUnknown, kUnknown, "SomethingNew", "SomethingNew"},
+  };
+  std::string body = R"({"Responses":[{"TableName":"T","Item":{"pk":{"S":"a"}}})";
+  for (const Row& row : kRows)
+    body += R"(,{"TableName":"T","Error":{"Message":"told","Item":{"pk":{"S":"b"}},"Code":")" + row.code +
+            R"("}})";
+  body += "]}";
+  ScriptedServer server({{.body = body}, {.body = body}});
+  const Client client = ClientOf(server);
+  for (const bool is_read : {true, false}) {
+    const std::vector<BatchStatement> statements(
+        std::size(kRows) + 1, {.statement = is_read ? "SELECT * FROM T WHERE pk = 'a'" : "DELETE FROM T"});
+    const auto result = client.BatchExecuteStatement({.statements = statements});
+    ASSERT_TRUE(result.ok()) << result.status();
+    ASSERT_EQ(result->responses.size(), std::size(kRows) + 1);
+    EXPECT_TRUE(result->responses[0].status.ok());
+    EXPECT_EQ(result->responses[0].item, (Item{{"pk", "a"}}));
+    for (size_t i = 0; i < std::size(kRows); ++i) {
+      SCOPED_TRACE(kRows[i].code);
+      const BatchStatementResponse& response = result->responses[i + 1];
+      EXPECT_EQ(response.status.code(), is_read ? kRows[i].of_read : kRows[i].of_write);
+      EXPECT_EQ(ReasonOf(response.status), is_read ? kRows[i].reason_of_read : kRows[i].reason_of_write);
+      EXPECT_EQ(response.status.message(), "told");
+      EXPECT_EQ(ConditionFailedItem(response.status).has_value(), i == 0);
+      EXPECT_EQ(response.table_name, "T");
+    }
+  }
+}
+
 // The service may process a part, and answers reads in any order.
 TEST(HttpErrors, BatchesGoOnWithWhatWasNotProcessed) {
   ScriptedServer server(

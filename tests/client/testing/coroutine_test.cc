@@ -76,6 +76,11 @@ Task PutAndCount(CoClient client, int items, int* found) {
   absl::StatusOr<GetItemResult> got = co_await client.GetItem(key, options);
   if (!got.ok()) co_return got.status();
   EXPECT_EQ((*got->item)["stock"], 3);
+  const BatchExecuteStatementRequest batch = {
+      .statements = {{.statement = "SELECT stock FROM Product WHERE id = ?", .parameters = {"4"}}}};
+  absl::StatusOr<BatchExecuteStatementResult> statements = co_await client.BatchExecuteStatement(batch);
+  if (!statements.ok()) co_return statements.status();
+  EXPECT_EQ(statements->responses[0].item, (Item{{"stock", 4}}));
   const ScanRequest all = {.table_name = "Product"};
   absl::StatusOr<ItemPage> page = co_await client.Scan(all);
   if (!page.ok()) co_return page.status();

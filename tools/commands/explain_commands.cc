@@ -46,7 +46,9 @@ absl::StatusOr<ItemPage> ReadPage(Context& context, const Client& client, const 
   if (!page.ok()) return page.status();
   read->is_query = !options.key_condition_expression.empty();
   read->index_name = options.index_name;
+  read->key_condition_expression = options.key_condition_expression;
   read->filter_expression = options.filter_expression;
+  read->projection_expression = options.projection_expression;
   read->scanned_count = page->scanned_count;
   read->count = page->count;
   if (page->plan.has_value()) read->base_items_read = page->plan->base_items_read;

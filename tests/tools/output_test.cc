@@ -242,6 +242,10 @@ TEST(ItemWriter, TableComesInBlocks) {
   const std::vector<Item> items(ItemWriter::kTableBlock + 1, Item{{"id", "a"}});
   const std::string text = Written({.format = OutputFormat::kTable}, items);
   EXPECT_TRUE(text.ends_with("a\n\nid\n--\na\n")) << text.substr(text.size() - 40);
+  const std::string expanded =
+      Written({.format = OutputFormat::kTable, .layout = {.expanded = true}, .with_count = true}, items);
+  EXPECT_TRUE(expanded.ends_with("-[ 1000 ]-\nid  a\n\n-[ 1001 ]-\nid  a\n1,001 items\n"))
+      << expanded.substr(expanded.size() - 60);
 }
 
 TEST(ItemWriter, JsonIsOneObject) {

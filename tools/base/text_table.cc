@@ -105,7 +105,7 @@ void TextTable::AddRow(const std::vector<std::string>& cells) {
 
 void TextTable::Print(std::ostream& out, TableLayout layout) const {
   if (layout.expanded || (layout.expand_if_too_wide && layout.max_width > 0 && !Fits(layout.max_width)))
-    return PrintExpanded(out);
+    return PrintExpanded(out, layout.first_row);
   const std::vector<size_t> widths = Widths(layout.max_width);
   std::vector<std::string> headings;
   std::vector<std::string> rule;
@@ -185,11 +185,11 @@ void TextTable::PrintRow(const std::vector<std::string>& cells, const std::vecto
   }
 }
 
-void TextTable::PrintExpanded(std::ostream& out) const {
+void TextTable::PrintExpanded(std::ostream& out, size_t first_row) const {
   size_t width = 0;
   for (const TableColumn& column : columns_) width = std::max(width, TextWidth(column.heading));
   for (size_t i = 0; i < rows_.size(); ++i) {
-    out << absl::StrFormat("-[ %d ]-\n", i + 1);
+    out << absl::StrFormat("-[ %d ]-\n", first_row + i);
     for (size_t column = 0; column < columns_.size(); ++column) {
       if (rows_[i][column].empty()) continue;
       std::string line = columns_[column].heading;

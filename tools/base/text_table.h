@@ -32,6 +32,8 @@ struct TableLayout {
   size_t max_width = 0;
   // Prints the table as if `expanded` were set if it does not fit into `max_width`.
   bool expand_if_too_wide = false;
+  // The number of the first row when expanded: the rows of a long answer come in several tables.
+  size_t first_row = 1;
 };
 
 // Rows of cells under headings, padded to the widest cell of each column.
@@ -64,7 +66,7 @@ class TextTable {
   // Prints one row, on as many lines as its cells need.
   void PrintRow(const std::vector<std::string>& cells, const std::vector<size_t>& widths,
                 std::ostream& out) const;
-  void PrintExpanded(std::ostream& out) const;
+  void PrintExpanded(std::ostream& out, size_t first_row) const;
 
   std::vector<TableColumn> columns_;
   std::vector<std::vector<std::string>> rows_;

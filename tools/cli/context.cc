@@ -9,6 +9,8 @@
 #include <sstream>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
 #include "common/status_macros.h"
@@ -106,6 +108,13 @@ absl::StatusOr<Client> Session::OpenClient(const GlobalOptions& options) {
                                .secret_access_key = std::move(secret)};
   if (options.timeout_seconds.has_value()) client_options.timeout = absl::Seconds(*options.timeout_seconds);
   absl::StatusOr<Client> client = Client::Open(std::move(client_options));
+  if (absl::StartsWith(client.status().message(), "there are no credentials")) {
+    return UsageError(absl::StrFormat(
+        "%s needs an access key: give --access-key-id, and its secret in %s or "
+        "--secret-access-key-file; or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or write "
+        "them into ~/.aws/credentials",
+        options.endpoint, kSecretVariable));
+  }
   if (!client.ok()) return UsageError(std::string(client.status().message()));
   client_ = *client;
   client_options_ = std::move(of_connection);

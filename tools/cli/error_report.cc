@@ -1,6 +1,7 @@
 #include "tools/cli/error_report.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <string_view>
 
 #include "absl/strings/str_format.h"
@@ -144,10 +145,15 @@ absl::Status ParseFailure(CLI::App& root, const CLI::Error& error, std::string* 
 }
 
 absl::Status WithKeyAdvice(const absl::Status& status, const GlobalOptions& options) {
-  if (status.GetPayload(kAdvisedPayload).has_value() || options.endpoint.find("://") != std::string::npos)
-    return status;
+  if (status.GetPayload(kAdvisedPayload).has_value()) return status;
+  const bool is_url = options.endpoint.find("://") != std::string::npos;
+  // A key that the AWS SDKs would use too.
+  const bool of_environment = is_url && std::getenv("AWS_ACCESS_KEY_ID") != nullptr;
+  if (is_url && (!options.access_key_id.empty() || of_environment)) return status;
   const std::string message =
-      options.access_key_id.empty()
+      is_url ? absl::StrFormat("%s; give --access-key-id, and its secret in %s or --secret-access-key-file",
+                               std::string(status.message()), kSecretVariable)
+      : options.access_key_id.empty()
           ? absl::StrFormat(
                 "the daemon asks for an access key: give --access-key-id, and its secret in %s or "
                 "--secret-access-key-file",

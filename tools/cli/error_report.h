@@ -37,7 +37,7 @@ absl::Status ParseFailure(CLI::App& root, const CLI::Error& error, std::string* 
 
 // For `status`, the error of a daemon that requires an access key: the same code and reason with a message
 // that says which option to give or which file to check. Unchanged if it has advice already, or if the
-// endpoint is a URL, whose service says itself what is wrong.
+// endpoint is a URL and a key was given, because the service says itself what is wrong with it.
 absl::Status WithKeyAdvice(const absl::Status& status, const GlobalOptions& options);
 
 // If `status` says that a table or index does not exist: the existing name nearest to the name given to

@@ -1,6 +1,7 @@
 #include "tools/shell/statement.h"
 
 #include <CLI/CLI.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -53,11 +54,32 @@ bool IsPaged(const CommandTable& table, const CLI::App& parsed, const Context& c
          streams.in_is_terminal && streams.out_is_terminal && streams.terminal_size != nullptr;
 }
 
+// The names of the options that `arguments` give, without those that the environment gives.
+std::set<std::string> GivenOptions(const std::vector<std::string>& arguments) {
+  CommandTable table(RegisterAllCommands);
+  table.IgnoreEnvironment();
+  try {
+    table.root().parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::Error&) {
+    // A missing command: the caller has parsed the same arguments.
+  }
+  std::set<std::string> given;
+  for (const CLI::Option* option : table.root().get_options([](const CLI::Option*) { return true; })) {
+    if (option->count() > 0) given.insert(option->get_lnames().begin(), option->get_lnames().end());
+  }
+  return given;
+}
+
 // What the table's options name: the command of the command line, that of -c, or the shell.
-absl::StatusOr<Command> CommandOf(CommandTable& table, const Session& session) {
+absl::StatusOr<Command> CommandOf(CommandTable& table, const Session& session,
+                                  const std::vector<std::string>& arguments) {
   // A shell has read its profile when it was started.
   if (!session.is_shell || table.options().profile != session.defaults.profile) {
-    ITEMDB_RETURN_IF_ERROR(ApplyProfile(ProfilesPath(), table.options().profile, table.root()));
+    // A profile that was asked for by an option is meant, and not the server of an exported ITEMDB_ENDPOINT.
+    const std::string& profile = table.options().profile;
+    const std::set<std::string> given = profile.empty() ? std::set<std::string>() : GivenOptions(arguments);
+    ITEMDB_RETURN_IF_ERROR(
+        ApplyProfile(ProfilesPath(), profile, given.contains("profile"), given, table.root()));
   }
   const std::string& lines = table.options().command;
   if (lines.empty()) return table.selected() != nullptr ? table.selected() : Command(RunShell);
@@ -97,7 +119,7 @@ ExitCode RunStatement(const std::vector<std::string>& arguments, Streams streams
       return fail(status, did_you_mean);
     }
   }
-  const absl::StatusOr<Command> command = CommandOf(table, session);
+  const absl::StatusOr<Command> command = CommandOf(table, session, arguments);
   if (!command.ok()) return fail(command.status(), "");
   const CLI::App& parsed = Innermost(root);
   Context context(table.options(), streams, &session);

@@ -1,11 +1,12 @@
-// Prints an error as one line on stderr, as text or as JSON.
+// Prints an error as one line on stderr, as text or as JSON. On a terminal text is broken into lines at
+// spaces.
 //
 //   itemctl: the table Ordr does not exist; did you mean "Order"?
 //   {"error": {"code": "NOT_FOUND", "reason": "RESOURCE_NOT_FOUND", "message": "...", "exit_code": 3,
 //              "rule": "SEM-039", "did_you_mean": "Order"}}
 //
-// JSON is printed only with an explicit -o json or jsonl. Its members are stable. `rule`, `did_you_mean` and
-// `retry_after_ms` are present only if they have a value.
+// JSON is printed only with an explicit -o json, jsonl or csv. Its members are stable. `rule`, `did_you_mean`
+// and `retry_after_ms` are present only if they have a value.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -21,7 +22,12 @@ namespace itemdb::tools {
 
 struct ErrorForm {
   bool json = false;
+  // Columns of the terminal that shows the error as text; 0: no terminal, and one line.
+  size_t width = 0;
 };
+
+// The width of ErrorForm for errors on `streams`.
+size_t ErrorWidth(const Streams& streams);
 
 // Writes the line and returns the exit code. Text has a bounded length and no control characters.
 // `did_you_mean` is a name or empty.

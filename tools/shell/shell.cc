@@ -166,7 +166,8 @@ void Shell::Watch(const std::vector<std::string>& words) {
 
 void Shell::Fail(std::string_view message) {
   const bool json = !session_.defaults.output.empty() && session_.defaults.output != "table";
-  exit_code_ = ReportError(UsageError(message), "", {.json = json}, streams_.err);
+  exit_code_ =
+      ReportError(UsageError(message), "", {.json = json, .width = ErrorWidth(streams_)}, streams_.err);
 }
 
 }  // namespace itemdb::tools

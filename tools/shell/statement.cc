@@ -36,7 +36,8 @@ ExitCode Run(const Command& command, const CLI::App& parsed, Context& context, P
     // The user has seen enough.
     if (pager->left_early()) return ExitCode::kOk;
   }
-  const ErrorForm form = {.json = context.format_is_explicit() && context.format() != OutputFormat::kTable};
+  const ErrorForm form = {.json = context.format_is_explicit() && context.format() != OutputFormat::kTable,
+                          .width = ErrorWidth(context.streams())};
   if (!status.ok()) {
     if (ExitCodeOf(status) == ExitCode::kUnreachable) status = Diagnosed(status, context);
     if (absl::IsUnauthenticated(status)) status = WithKeyAdvice(status, context.options());
@@ -97,7 +98,8 @@ ExitCode RunStatement(const std::vector<std::string>& arguments, Streams streams
   CLI::App& root = table.root();
   const auto fail = [&](const absl::Status& status, const std::string& did_you_mean) {
     // The message names the suggestion already; JSON has it also in a member of its own.
-    const ErrorForm form = ErrorFormOf(arguments, session.defaults.output);
+    ErrorForm form = ErrorFormOf(arguments, session.defaults.output);
+    form.width = ErrorWidth(streams);
     return ReportError(status, form.json ? did_you_mean : "", form, streams.err);
   };
   // CLI11 reports errors, --help and --version by exceptions.

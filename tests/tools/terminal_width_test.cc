@@ -94,6 +94,13 @@ TEST_F(TerminalWidth, APagerMayEndEarly) {
   EXPECT_THAT(shown, AllOf(HasSubstr("-[ 1 ]-"), Not(HasSubstr("cannot write")), Not(HasSubstr("-[ 2 ]-"))));
 }
 
+// Nothing is lost with a pager that is misspelled.
+TEST_F(TerminalWidth, APagerThatCannotRunIsTold) {
+  const std::string shown = Shown({"help"}, 80, {"ITEMDB_PAGER=nosuchpager"});
+  EXPECT_THAT(shown, AllOf(HasSubstr("the pager nosuchpager cannot be run; see ITEMDB_PAGER"),
+                           HasSubstr("Administers an itemdb daemon"), HasSubstr("Exit codes:")));
+}
+
 TEST_F(TerminalWidth, StatementsOfPartiqlMayHaveSeveralLines) {
   Terminal terminal({"--endpoint", daemon_.endpoint()}, daemon_.directory(), 80);
   ASSERT_TRUE(terminal.Await(kItemctlPrompt));

@@ -33,6 +33,9 @@ ExitCode Run(const Command& command, const CLI::App& parsed, Context& context, P
   context.out().flush();
   if (pager != nullptr) {
     pager->Finish();
+    // The shell has told why.
+    if (pager->cannot_run())
+      context.err() << "itemctl: the pager " << PagerCommand() << " cannot be run; see ITEMDB_PAGER\n";
     // The user has seen enough.
     if (pager->left_early()) return ExitCode::kOk;
   }

@@ -1,5 +1,6 @@
 #include "tools/cli/output.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -146,6 +147,14 @@ TEST(TextTable, IsExpandedIfItDoesNotFit) {
             "one two   12345678  12345678  12345678\n"
             "three\n"
             "four\n");
+}
+
+TEST(TextTable, WholeColumnsAreNotBroken) {
+  TextTable table({"a", "b", WholeColumn("c")});
+  table.AddRow({"one", "two", "arn:aws:dynamodb:local:000000000000:table/T"});
+  EXPECT_FALSE(table.Fits(40));
+  EXPECT_THAT(Printed(table, {.max_width = 40, .expand_if_too_wide = true}),
+              ::testing::HasSubstr("c  arn:aws:dynamodb:local:000000000000:table/T\n"));
 }
 
 TEST(TextTable, BreaksHeadingsAtTheirSpaces) {

@@ -93,6 +93,12 @@ TableColumn NumberColumn(std::string heading) {
   return column;
 }
 
+TableColumn WholeColumn(std::string heading) {
+  TableColumn column(std::move(heading));
+  column.is_whole = true;
+  return column;
+}
+
 TextTable::TextTable(std::vector<TableColumn> columns) : columns_(std::move(columns)) {
   for (TableColumn& column : columns_) column.heading = Printable(column.heading);
 }
@@ -144,7 +150,7 @@ std::vector<size_t> TextTable::Widths(size_t max_width) const {
       if (max_width > 0) longest_word = std::max(longest_word, LongestWord(row[i]));
     }
     widths.push_back(std::max(TextWidth(columns_[i].heading), widest_cell));
-    const size_t unbroken = columns_[i].is_number ? widest_cell : 1;
+    const size_t unbroken = columns_[i].is_number || columns_[i].is_whole ? widest_cell : 1;
     narrowest.push_back(std::max(LongestWord(columns_[i].heading), unbroken));
     with_words.push_back(std::max(narrowest.back(), std::min(longest_word, kLongestWholeWord)));
   }

@@ -21,9 +21,12 @@ struct TableColumn {
   std::string heading;
   // Every cell is a number or empty. Such a column is aligned to the right.
   bool is_number = false;
+  // Its cells are copied as a whole, as an ARN is: they are not broken.
+  bool is_whole = false;
 };
 
 TableColumn NumberColumn(std::string heading);
+TableColumn WholeColumn(std::string heading);
 
 struct TableLayout {
   // Prints each row as a line with its number, then a line "heading  cell" for each cell that is not empty.
@@ -56,8 +59,8 @@ class TextTable {
   // If a line would be wider than `max_width`, headings of several words are broken at their spaces. The
   // widest columns of text become narrower and their cells continue on the next line: after a comma, else at
   // a space, else anywhere. No text is left out. No column becomes narrower than the longest word of its
-  // heading, and cells of numbers are not broken, so a table of many columns can still be wider than
-  // `max_width`.
+  // heading, and cells of numbers and of whole columns are not broken, so a table of many columns can still
+  // be wider than `max_width`.
   void Print(std::ostream& out, TableLayout layout = {}) const;
 
  private:

@@ -15,6 +15,7 @@
 #include "absl/time/time.h"
 #include "common/status_macros.h"
 #include "tools/base/exit_codes.h"
+#include "tools/base/number_text.h"
 
 namespace itemdb::tools {
 namespace {
@@ -197,7 +198,11 @@ void Context::PrintSummary(const JsonValue& summary) {
   std::vector<std::string> cells;
   for (const auto& [name, value] : summary.members) {
     columns.push_back(value.kind == JsonValue::Kind::kNumber ? NumberColumn(name) : name);
-    cells.push_back(value.kind == JsonValue::Kind::kString ? value.text : OneLine(value));
+    std::string text = value.kind == JsonValue::Kind::kString ? value.text : OneLine(value);
+    int64_t whole = 0;
+    if (value.kind == JsonValue::Kind::kNumber && absl::SimpleAtoi(text, &whole))
+      text = WithSeparators(whole);
+    cells.push_back(std::move(text));
   }
   TextTable table(std::move(columns));
   table.AddRow(cells);

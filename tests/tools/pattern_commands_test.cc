@@ -106,5 +106,13 @@ TEST(Patterns, OfTheDaemonBecomeAModelOfItsTables) {  // The daemon's access pat
   EXPECT_EQ(daemon.Call({"model", "draft", folder}).exit_code, 2) << "it is not empty";
 }
 
+TEST(Contributors, SaysWhichCommandTurnsInsightsOn) {
+  const RealDaemon daemon;
+  EXPECT_THAT(
+      daemon.Call({"contributors", "Order", "--index", "OrderByCustomerDate", "-o", "table"}).out,
+      HasSubstr(
+          "--table-name Order --index-name OrderByCustomerDate --contributor-insights-action ENABLE\n"));
+}
+
 }  // namespace
 }  // namespace itemdb::tools

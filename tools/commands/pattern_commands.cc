@@ -79,11 +79,14 @@ JsonValue TopKeysToJson(const TopKeysResult& result) {
   return object;
 }
 
-void PrintTopKeys(const TopKeysResult& result, Context& context) {
+void PrintTopKeys(const TopKeysResult& result, const TopKeysRequest& request, Context& context) {
   if (result.start_time == absl::UnixEpoch()) {
     context.out()
-        << "no keys are counted: contributor insights are off; UpdateContributorInsights, over HTTP, turns "
-           "them on\n";
+        << "no keys are counted: contributor insights are off. At the address of --http-listen this "
+           "turns them on:\naws dynamodb update-contributor-insights --endpoint-url "
+           "http://127.0.0.1:8000 --table-name "
+        << request.table_name << (request.index_name.empty() ? "" : " --index-name " + request.index_name)
+        << " --contributor-insights-action ENABLE\n";
     return;
   }
   bool any = false;
@@ -107,7 +110,7 @@ absl::Status RunContributors(Context& context, const TopKeysRequest& options) {
   ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
   ITEMDB_ASSIGN_OR_RETURN(TopKeysResult result, client.GetTopKeys(options, context.Call()));
   if (context.format() == OutputFormat::kTable) {
-    PrintTopKeys(result, context);
+    PrintTopKeys(result, options, context);
   } else {
     context.Print(TopKeysToJson(result));
   }

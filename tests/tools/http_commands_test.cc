@@ -16,7 +16,8 @@ namespace {
 class HttpCommandsTest : public ::testing::Test {
  protected:
   HttpCommandsTest() {
-    const absl::Status started = daemon_.Start({"--http-listen", "127.0.0.1:0"});
+    const absl::Status started =
+        daemon_.Start({"--http-listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"});
     EXPECT_TRUE(started.ok()) << started;
   }
 
@@ -138,6 +139,9 @@ TEST_F(HttpCommandsTest, OtherCommandsSayThatTheyAreNotOffered) {
 TEST_F(HttpCommandsTest, AddressesOfTheOtherProtocolAreExplained) {
   const Outcome plain = Call(daemon_.http_endpoint(), {"table", "list"});
   EXPECT_THAT(plain.err, ::testing::HasSubstr("write " + url() + " to speak that"));
+  const Outcome metrics = Call(daemon_.metrics_endpoint(), {"table", "list"});
+  EXPECT_EQ(metrics.exit_code, 5);
+  EXPECT_THAT(metrics.err, ::testing::HasSubstr("an itemd's address for metrics and the console"));
   const Outcome grpc = Call("http://" + daemon_.endpoint(), {"table", "list"});
   EXPECT_NE(grpc.exit_code, 0);
   EXPECT_THAT(grpc.err, ::testing::HasSubstr("http://" + daemon_.endpoint()));

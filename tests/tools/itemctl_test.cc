@@ -28,11 +28,12 @@ TEST(Itemctl, MalformedInputIsExitCode2) {
   };
   const Row rows[] = {
       {{}, "a command is missing; allowed are table, index, ttl, item,"},
-      {{"nonsense"},
-       "unknown command \"nonsense\"; allowed are table, index, ttl, item, query, scan, partiql, search, "
-       "count, "
-       "explain, "
-       "batch-get, batch-write, transact, model, order-entry, status, check, changes"},
+      {{"nonsense"}, "unknown command \"nonsense\"; itemctl help lists the commands\n"},
+      {{"tabel"}, "unknown command \"tabel\"; did you mean \"table\"?\n"},
+      {{"get"}, "unknown command \"get\"; did you mean \"item get\"?\n"},
+      {{"create", "table", "x"}, "the verb create comes last; write: itemctl table create\n"},
+      {{"list", "tables"}, "the verb list comes last; write: itemctl table list\n"},
+      {{"get", "item", "T"}, "write: itemctl item get\n"},
       {{"table"}, "a command is missing; allowed after \"table\" are create, list, describe, delete"},
       {{"table", "describe"}, "TABLE is required"},
       {{"table", "describe", "a", "b"}, "b"},
@@ -92,6 +93,19 @@ TEST(Itemctl, MalformedInputIsExitCode2) {
     EXPECT_THAT(outcome.err, AllOf(StartsWith("itemctl: "), HasSubstr(row.message)));
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
   }
+}
+
+TEST(Itemctl, ErrorsAreBrokenAtSpacesOnATerminal) {
+  std::istringstream in;
+  std::ostringstream out;
+  std::ostringstream err;
+  RunItemctl({"--timeout", "table", "list"},
+             {.in = in, .out = out, .err = err, .err_is_terminal = true, .terminal_size = [] {
+                return TerminalSize{.columns = 30, .rows = 24};
+              }});
+  EXPECT_EQ(err.str(),
+            "itemctl: --timeout: table is\nnot a number of seconds from\n0.001 to 86400 (see itemctl\n"
+            "--help)\n");
 }
 
 // An error message must not contain control sequences for the terminal, and must not be too long.

@@ -1,5 +1,6 @@
 #include "tools/cli/output.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -148,6 +149,14 @@ TEST(TextTable, IsExpandedIfItDoesNotFit) {
             "four\n");
 }
 
+TEST(TextTable, WholeColumnsAreNotBroken) {
+  TextTable table({"a", "b", WholeColumn("c")});
+  table.AddRow({"one", "two", "arn:aws:dynamodb:local:000000000000:table/T"});
+  EXPECT_FALSE(table.Fits(40));
+  EXPECT_THAT(Printed(table, {.max_width = 40, .expand_if_too_wide = true}),
+              ::testing::HasSubstr("c  arn:aws:dynamodb:local:000000000000:table/T\n"));
+}
+
 TEST(TextTable, BreaksHeadingsAtTheirSpaces) {
   TextTable table({NumberColumn("items read"), "key"});
   table.AddRow({"1", "a"});
@@ -242,6 +251,10 @@ TEST(ItemWriter, TableComesInBlocks) {
   const std::vector<Item> items(ItemWriter::kTableBlock + 1, Item{{"id", "a"}});
   const std::string text = Written({.format = OutputFormat::kTable}, items);
   EXPECT_TRUE(text.ends_with("a\n\nid\n--\na\n")) << text.substr(text.size() - 40);
+  const std::string expanded =
+      Written({.format = OutputFormat::kTable, .layout = {.expanded = true}, .with_count = true}, items);
+  EXPECT_TRUE(expanded.ends_with("-[ 1000 ]-\nid  a\n\n-[ 1001 ]-\nid  a\n1,001 items\n"))
+      << expanded.substr(expanded.size() - 60);
 }
 
 TEST(ItemWriter, JsonIsOneObject) {

@@ -98,6 +98,15 @@ TEST_F(PartiqlCommands, AFalseConditionIsExitCode4) {
 }
 
 // With the real daemon: a table whose name is a keyword, -c, the shell, transactions.
+// The service's text is for its own protocol; itemctl says what it has instead.
+TEST(PartiqlWithADaemon, SaysWhatItHasInsteadOfLimitAndCount) {
+  const RealDaemon daemon;
+  EXPECT_THAT(daemon.Call({"partiql", "SELECT * FROM music LIMIT 3"}).err,
+              HasSubstr("; write itemctl partiql --limit N with the statement without LIMIT\n"));
+  EXPECT_THAT(daemon.Call({"partiql", "SELECT COUNT(*) FROM music"}).err,
+              HasSubstr("; itemctl count music counts items\n"));
+}
+
 TEST(PartiqlWithADaemon, RunsInShellAndCommandLine) {
   const RealDaemon daemon;
   Outcome result = daemon.Call({"-c", "SELECT order_id FROM Order WHERE PK = 'ord_001' AND SK = 'ord_001'"});

@@ -106,5 +106,12 @@ TEST(Patterns, OfTheDaemonBecomeAModelOfItsTables) {  // The daemon's access pat
   EXPECT_EQ(daemon.Call({"model", "draft", folder}).exit_code, 2) << "it is not empty";
 }
 
+TEST(Contributors, SaysWhichCommandTurnsInsightsOn) {
+  const RealDaemon daemon;
+  EXPECT_THAT(
+      daemon.Call({"contributors", "show", "Order", "--index", "OrderByCustomerDate", "-o", "table"}).out,
+      HasSubstr("\nitemctl contributors enable Order --index OrderByCustomerDate\n"));
+}
+
 }  // namespace
 }  // namespace itemdb::tools

@@ -49,7 +49,16 @@ TEST_F(Profiles, GiveOptionsThatAreNotGiven) {
   EXPECT_EQ(RunTool({"table", "list", "-o", "jsonl"}).out, "{\"TableName\": \"here\"}\n") << "an option wins";
   EXPECT_EQ(RunTool({"table", "list", "--profile", "default", "--timeout", "0.2"}).exit_code, 5);
   setenv("ITEMDB_ENDPOINT", "127.0.0.1:1", 1);
-  EXPECT_EQ(RunTool({"table", "list", "--timeout", "0.2"}).exit_code, 5) << "a variable wins too";
+  EXPECT_EQ(RunTool({"table", "list", "--timeout", "0.2"}).exit_code, 5)
+      << "a variable wins over a profile that a variable names";
+  EXPECT_EQ(RunTool({"--profile", "other", "table", "list", "-o", "jsonl"}).out,
+            "{\"TableName\": \"here\"}\n")
+      << "the option --profile wins over a variable";
+  EXPECT_EQ(RunTool({"--profile", "other", "--endpoint", "127.0.0.1:1", "table", "list", "--timeout", "0.2"})
+                .exit_code,
+            5)
+      << "an option beside it wins";
+  EXPECT_THAT(RunTool({"--profile", "other", "-c", "table list"}).out, HasSubstr("here"));
 }
 
 TEST_F(Profiles, TheDefaultNeedsNoName) {

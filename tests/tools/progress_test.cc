@@ -59,7 +59,12 @@ TEST(ProgressLine, FitsAnyWidth) {
   EXPECT_EQ(ProgressLine(figures, 60), "generating  47%  94,000 of 200,000 items  31,333/s  3 s left");
   EXPECT_EQ(ProgressLine(figures, 59), "generating  47%  94,000 of 200,000 items  31,333/s");
   EXPECT_EQ(ProgressLine(figures, 40), "generating  47%  94,000 of 200,000 items");
+  EXPECT_EQ(ProgressLine(figures, 39), "generating  47%") << "no number is cut";
+  EXPECT_EQ(ProgressLine(figures, 14), "generating");
   EXPECT_EQ(ProgressLine(figures, 10), "generating");
+  EXPECT_EQ(
+      ProgressLine({.doing = "reading", .unit = "items", .done = 94'000, .elapsed = absl::Seconds(3)}, 14),
+      "reading");
   EXPECT_EQ(ProgressLine({.doing = "checking the database", .elapsed = absl::Seconds(1)}, 8), "checking");
 }
 

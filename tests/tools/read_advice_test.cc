@@ -19,6 +19,8 @@ TEST(FixedAttributes, AreThoseThatEqualOneValueInEveryItemOfTheAnswer) {
   EXPECT_EQ(FixedAttributes("a = :a", names), Names{"a"});
   EXPECT_EQ(FixedAttributes("(:a=a) AND (#s = :s and b > :b)", names), (Names{"a", "status"}));
   EXPECT_EQ(FixedAttributes("a BETWEEN :b AND :c AND d = :d", names), Names{"d"});
+  EXPECT_EQ(FixedAttributes("a = :a AND (b = :b OR c = :c) AND NOT d = :d", names), Names{"a"});
+  EXPECT_EQ(FixedAttributes("((a = :a) AND (b BETWEEN :b AND :c)) AND ((d = :d))", names), (Names{"a", "d"}));
   for (const char* nothing :
        {"", "a = :a OR b = :b", "NOT a = :a", "a <> :a", "a >= :a", "a <= :a", "a = b", "m.a = :a",
         "l[0] = :a", "size(a) = :a", "contains(a, :a)", "= = (", "attribute_exists(a)"}) {
@@ -57,22 +59,23 @@ TEST(ReadAdvice, AScanThatCouldBeAQueryIsTold) {
 
 // What is pasted must run: with the values, with quotes for the shell, and with the rest of the filter.
 TEST(ReadAdvice, TheCommandHasTheValuesAndTheRestOfTheFilter) {
-  EXPECT_THAT(AdviceFor({.filter_expression =
-                             "#c=:c AND number BETWEEN :a AND :b AND (total>=:t) AND begins_with(note, :n)",
-                         .expression_attribute_names = {{"#c", "customer"}, {"#unused", "x"}},
-                         .expression_attribute_values = {{":c", "O'Neil"},
-                                                         {":a", 1},
-                                                         {":b", 9},
-                                                         {":t", 2},
-                                                         {":n", Value::Binary("x")},
-                                                         {":unused", 1}},
-                         .scanned_count = 10,
-                         .count = 5},
-                        Orders()),
-              ElementsAre(HasSubstr(
-                  R"(itemctl query Order --key-condition '#c = :c AND number BETWEEN :a AND :b' )"
-                  R"(--filter '(total >= :t) AND begins_with(note, :n)' --names '{"#c": "customer"}' )"
-                  R"(--values '{":a": 1, ":b": 9, ":c": "O'\''Neil", ":n": {"B": "eA=="}, ":t": 2}')")));
+  EXPECT_THAT(
+      AdviceFor({.filter_expression =
+                     "#c=:c AND number BETWEEN :a AND :b AND (total>=:t) AND begins_with(note, :n)",
+                 .expression_attribute_names = {{"#c", "customer"}, {"#unused", "x"}},
+                 .expression_attribute_values = {{":c", "O'Neil"},
+                                                 {":a", 1},
+                                                 {":b", 9},
+                                                 {":t", 2},
+                                                 {":n", Value::Binary("x")},
+                                                 {":unused", 1}},
+                 .scanned_count = 10,
+                 .count = 5},
+                Orders()),
+      ElementsAre(HasSubstr(
+          R"(itemctl query Order --key-condition '#c = :c AND number BETWEEN :a AND :b' )"
+          R"(--filter 'total >= :t AND begins_with(note, :n)' --names '{"#c": "customer"}' )"
+          R"(--values '{":a": {"N": "1"}, ":b": {"N": "9"}, ":c": {"S": "O'\''Neil"}, ":n": {"B": "eA=="}, ":t": {"N": "2"}}')")));
 }
 
 TEST(ReadAdvice, AnIndexThatWouldAnswerAQueryIsTold) {

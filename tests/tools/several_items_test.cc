@@ -55,6 +55,12 @@ TEST_F(SeveralItems, JsonLinesOfAnyNumberAreWrittenCountedAndScannedInSegments) 
   EXPECT_EQ(daemon_.Call({"scan", "music", "--segments", "5", "--limit", "1"}).exit_code, 2);
 }
 
+TEST_F(SeveralItems, AHyphenIsStandardInput) {
+  const Outcome written = daemon_.Call(
+      {"batch-write", "-"}, R"({"music": [{"PutRequest": {"Item": {"artist": "a", "song": "b"}}}]})");
+  EXPECT_EQ(written.out, "{\"Applied\": 1}\n") << written.err;
+}
+
 TEST_F(SeveralItems, ABadLineIsNamedWithWhatWasAppliedBefore) {
   const Outcome outcome = daemon_.Call({"batch-write", "music"}, Songs(1'000) + "\n{\"artist\": 1,}\n");
   EXPECT_EQ(outcome.exit_code, 2);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_split.h"
 #include "tests/tools/itemctl_fixture.h"
 
 namespace itemdb::tools {
@@ -66,6 +67,24 @@ TEST_F(ShellTest, SettingsHoldForTheStatementsAfterThem) {
   EXPECT_THAT(outcome.err, HasSubstr("expanded output is on\nexpanded output is off\ntiming is on\ntime: "));
 }
 
+TEST_F(ShellTest, SettingsAreSwitchedByNameAndSemicolonsAreAccepted) {
+  const Outcome outcome =
+      Call({"shell"},
+           "\\x on\n\\x on;\n\\x off ;\n\\x;\n\\timing on\n\\d;\n\\timing off\n\\o jsonl;\n"
+           "table list;\nitemctl table list ;\n");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err,
+              HasSubstr("is on\nexpanded output is on\nexpanded output is off\nexpanded output is "
+                        "on\ntiming is on\ntime: "));
+  EXPECT_THAT(outcome.err, HasSubstr("timing is off\n"));
+  EXPECT_EQ(lists_, 3);
+}
+
+TEST_F(ShellTest, HelpFitsATerminal) {
+  for (const std::string& line : std::vector<std::string>(absl::StrSplit(Call({"shell"}, "\\?\n").out, '\n')))
+    EXPECT_LE(line.size(), 80u) << line;
+}
+
 TEST_F(ShellTest, WatchRepeatsTheLastStatement) {
   EXPECT_EQ(Call({"shell"}, "table list\n\\watch 0.01 3\n").exit_code, 0);
   EXPECT_EQ(lists_, 4);
@@ -83,6 +102,7 @@ TEST_F(ShellTest, BadCommandsOfItsOwnAreOneSentence) {
                       {"\\watch nan", "\\watch takes a number of seconds"},
                       {"\\o", "\\o takes one of table, json, jsonl, csv"},
                       {"\\o jsn", "\\o takes one of table, json, jsonl, csv; did you mean \"json\"?"},
+                      {"\\x maybe", "\\x takes on, off or nothing"},
                       {"\\d a b", "\\d takes the name of one table"},
                       {"\\timng", "unknown command \\timng; \\? lists them; did you mean \"\\timing\"?"},
                       {"\\", "unknown command \\; \\? lists them"},

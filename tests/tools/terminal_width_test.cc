@@ -53,7 +53,11 @@ TEST_F(TerminalWidth, TablesFit) {
                                              {"status"},
                                              {"explain", "Order", "--limit", "5"},
                                              {"changes", "tail", "-n", "3"},
-                                             {"index", "status", "Order"}}) {
+                                             {"index", "status", "Order"},
+                                             {"order-entry", "customer-orders"},
+                                             {"order-entry", "rep-orders"},
+                                             {"order-entry", "recent-hires"},
+                                             {"order-entry", "open-orders"}}) {
     const std::string shown = Shown(arguments, 80);
     EXPECT_LE(WidestLine(shown), 80u) << arguments.front() << "\n" << shown;
   }
@@ -63,6 +67,14 @@ TEST_F(TerminalWidth, ATableThatCannotFitIsExpanded) {
   EXPECT_THAT(Shown({"scan", "Order"}, 80), AllOf(HasSubstr("-[ 1 ]-\n"), HasSubstr("10 items\n")));
   EXPECT_THAT(Shown({"scan", "Order"}, 200), AllOf(Not(HasSubstr("-[ 1 ]-")), HasSubstr("10 items\n")));
   EXPECT_THAT(Shown({"scan", "Customer"}, 80), Not(HasSubstr("-[ 1 ]-")));
+}
+
+// An ARN is copied from the screen.
+TEST_F(TerminalWidth, TheArnOfABackupIsInOnePiece) {
+  Shown({"table-backup", "create", "Order", "nightly"}, 80);
+  const std::string shown = Shown({"table-backup", "list"}, 80);
+  EXPECT_TRUE(std::regex_search(shown, std::regex("ARN +arn:aws:dynamodb:[^\n ]*/backup/[^\n ]+\n")))
+      << shown;
 }
 
 TEST_F(TerminalWidth, AnEmptyAnswerHasAWord) {
@@ -92,6 +104,13 @@ TEST_F(TerminalWidth, LongOutputIsPaged) {
 TEST_F(TerminalWidth, APagerMayEndEarly) {
   const std::string shown = Shown({"scan", "Order"}, 80, {"ITEMDB_PAGER=head -n 1"});
   EXPECT_THAT(shown, AllOf(HasSubstr("-[ 1 ]-"), Not(HasSubstr("cannot write")), Not(HasSubstr("-[ 2 ]-"))));
+}
+
+// Nothing is lost with a pager that is misspelled.
+TEST_F(TerminalWidth, APagerThatCannotRunIsTold) {
+  const std::string shown = Shown({"help"}, 80, {"ITEMDB_PAGER=nosuchpager"});
+  EXPECT_THAT(shown, AllOf(HasSubstr("the pager nosuchpager cannot be run; see ITEMDB_PAGER"),
+                           HasSubstr("Administers an itemdb daemon"), HasSubstr("Exit codes:")));
 }
 
 TEST_F(TerminalWidth, StatementsOfPartiqlMayHaveSeveralLines) {

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <string>
 
+#include "tests/processes/child_process.h"
 #include "tests/processes/daemon_process.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/test_certificates.h"
@@ -85,6 +86,46 @@ TEST_F(ItemctlTls, AnUnknownAuthorityIsToBeNamed) {
       RunTool({"--endpoint", "https://" + daemon_.http_endpoint(), "--timeout", "5", "table", "list"});
   EXPECT_EQ(unknown.exit_code, 5);
   EXPECT_THAT(unknown.err, HasSubstr("; name its certificate authority with --tls-ca"));
+}
+
+// gRPC only says that the server did not select HTTP/2.
+TEST_F(ItemctlTls, AddressesOfOtherProtocolsAreExplained) {
+  Write("keys.toml", "[[key]]\nid = \"ADMIN\"\nsecret = \"hidden hidden hidden\"\nrole = \"admin\"\n");
+  StartDaemon({"--http-listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0", "--access-keys",
+               Path("keys.toml")});
+  const auto says = [&](const std::string& endpoint) {
+    const Outcome outcome = RunTool({"--endpoint", endpoint, "--timeout", "5", "--tls-server-name",
+                                     "localhost", "--tls-ca", Path("ca.pem"), "table", "list"});
+    EXPECT_NE(outcome.exit_code, 0);
+    return outcome.err;
+  };
+  EXPECT_THAT(says(daemon_.http_endpoint()),
+              HasSubstr("(--http-listen); write https://" + daemon_.http_endpoint()));
+  EXPECT_THAT(says(daemon_.metrics_endpoint()), HasSubstr("an itemd's address for metrics and the console"));
+  EXPECT_THAT(says("https://" + daemon_.http_endpoint()),
+              HasSubstr("give --access-key-id, and its secret in ITEMDB_SECRET_ACCESS_KEY or"));
+  EXPECT_THAT(says("https://db.invalid:8000"),
+              HasSubstr("https://db.invalid:8000 needs an access key: give "));
+}
+
+// The key and the authority that itemctl has open the metrics page too.
+TEST_F(ItemctlTls, ASupportBundleHasTheMetricsOfASecuredDaemon) {
+  Write("keys.toml", "[[key]]\nid = \"ADMIN\"\nsecret = \"hidden hidden hidden\"\nrole = \"admin\"\n");
+  Write("secret", "hidden hidden hidden");
+  StartDaemon({"--metrics-listen", "127.0.0.1:0", "--access-keys", Path("keys.toml")});
+  const auto bundle = [&](std::vector<std::string> more) {
+    more.insert(more.begin(),
+                {"--endpoint", daemon_.endpoint(), "--tls-server-name", "localhost", "support-bundle",
+                 Path("help.tar.gz"), "--config", Path("keys.toml"), "--log", Path("keys.toml"), "--metrics",
+                 daemon_.metrics_endpoint(), "--tls-ca", Path("ca.pem")});
+    const Outcome outcome = RunTool(std::move(more));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return e2e::RunProgram("/usr/bin/env", {"tar", "-xzOf", Path("help.tar.gz")}).out;
+  };
+  const std::string with = bundle({"--access-key-id", "ADMIN", "--secret-access-key-file", Path("secret")});
+  EXPECT_THAT(with, HasSubstr("# TYPE itemdb_"));
+  EXPECT_THAT(with, ::testing::Not(HasSubstr("hidden hidden")));
+  EXPECT_THAT(bundle({}), HasSubstr("answered 401"));
 }
 
 TEST_F(ItemctlTls, ADaemonThatAsksForACertificateTakesTheRightOne) {

@@ -25,6 +25,13 @@ std::string BytesText(int64_t bytes) {
   return absl::StrFormat("%.*f %s", unit == 0 || number >= 100 ? 0 : 1, number, kUnits[unit]);
 }
 
+std::string LatencyText(absl::Duration latency) {
+  const double us = absl::ToDoubleMicroseconds(latency);
+  if (us < 1'000) return absl::StrFormat("%.0f us", us);
+  if (us < 1'000'000) return absl::StrFormat("%.1f ms", us / 1'000);
+  return absl::StrFormat("%.1f s", us / 1'000'000);
+}
+
 std::string CountText(int64_t count, Noun noun) {
   return count == 0 ? "no " + std::string(noun.many) : NumberOf(count, noun);
 }

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "absl/time/time.h"
+
 namespace itemdb::tools {
 
 // "1,234,567".
@@ -12,6 +14,9 @@ std::string WithSeparators(int64_t number);
 
 // "1.5 GiB", "12 KiB", "0 B".
 std::string BytesText(int64_t bytes);
+
+// "250 us", "1.5 ms", "2.0 s".
+std::string LatencyText(absl::Duration latency);
 
 // What is counted: "item", "items".
 struct Noun {

@@ -93,6 +93,12 @@ TableColumn NumberColumn(std::string heading) {
   return column;
 }
 
+TableColumn WholeColumn(std::string heading) {
+  TableColumn column(std::move(heading));
+  column.is_whole = true;
+  return column;
+}
+
 TextTable::TextTable(std::vector<TableColumn> columns) : columns_(std::move(columns)) {
   for (TableColumn& column : columns_) column.heading = Printable(column.heading);
 }
@@ -105,7 +111,7 @@ void TextTable::AddRow(const std::vector<std::string>& cells) {
 
 void TextTable::Print(std::ostream& out, TableLayout layout) const {
   if (layout.expanded || (layout.expand_if_too_wide && layout.max_width > 0 && !Fits(layout.max_width)))
-    return PrintExpanded(out);
+    return PrintExpanded(out, layout.first_row);
   const std::vector<size_t> widths = Widths(layout.max_width);
   std::vector<std::string> headings;
   std::vector<std::string> rule;
@@ -144,7 +150,7 @@ std::vector<size_t> TextTable::Widths(size_t max_width) const {
       if (max_width > 0) longest_word = std::max(longest_word, LongestWord(row[i]));
     }
     widths.push_back(std::max(TextWidth(columns_[i].heading), widest_cell));
-    const size_t unbroken = columns_[i].is_number ? widest_cell : 1;
+    const size_t unbroken = columns_[i].is_number || columns_[i].is_whole ? widest_cell : 1;
     narrowest.push_back(std::max(LongestWord(columns_[i].heading), unbroken));
     with_words.push_back(std::max(narrowest.back(), std::min(longest_word, kLongestWholeWord)));
   }
@@ -185,11 +191,11 @@ void TextTable::PrintRow(const std::vector<std::string>& cells, const std::vecto
   }
 }
 
-void TextTable::PrintExpanded(std::ostream& out) const {
+void TextTable::PrintExpanded(std::ostream& out, size_t first_row) const {
   size_t width = 0;
   for (const TableColumn& column : columns_) width = std::max(width, TextWidth(column.heading));
   for (size_t i = 0; i < rows_.size(); ++i) {
-    out << absl::StrFormat("-[ %d ]-\n", i + 1);
+    out << absl::StrFormat("-[ %d ]-\n", first_row + i);
     for (size_t column = 0; column < columns_.size(); ++column) {
       if (rows_[i][column].empty()) continue;
       std::string line = columns_[column].heading;

@@ -21,9 +21,12 @@ struct TableColumn {
   std::string heading;
   // Every cell is a number or empty. Such a column is aligned to the right.
   bool is_number = false;
+  // Its cells are copied as a whole, as an ARN is: they are not broken.
+  bool is_whole = false;
 };
 
 TableColumn NumberColumn(std::string heading);
+TableColumn WholeColumn(std::string heading);
 
 struct TableLayout {
   // Prints each row as a line with its number, then a line "heading  cell" for each cell that is not empty.
@@ -32,6 +35,8 @@ struct TableLayout {
   size_t max_width = 0;
   // Prints the table as if `expanded` were set if it does not fit into `max_width`.
   bool expand_if_too_wide = false;
+  // The number of the first row when expanded: the rows of a long answer come in several tables.
+  size_t first_row = 1;
 };
 
 // Rows of cells under headings, padded to the widest cell of each column.
@@ -54,8 +59,8 @@ class TextTable {
   // If a line would be wider than `max_width`, headings of several words are broken at their spaces. The
   // widest columns of text become narrower and their cells continue on the next line: after a comma, else at
   // a space, else anywhere. No text is left out. No column becomes narrower than the longest word of its
-  // heading, and cells of numbers are not broken, so a table of many columns can still be wider than
-  // `max_width`.
+  // heading, and cells of numbers and of whole columns are not broken, so a table of many columns can still
+  // be wider than `max_width`.
   void Print(std::ostream& out, TableLayout layout = {}) const;
 
  private:
@@ -64,7 +69,7 @@ class TextTable {
   // Prints one row, on as many lines as its cells need.
   void PrintRow(const std::vector<std::string>& cells, const std::vector<size_t>& widths,
                 std::ostream& out) const;
-  void PrintExpanded(std::ostream& out) const;
+  void PrintExpanded(std::ostream& out, size_t first_row) const;
 
   std::vector<TableColumn> columns_;
   std::vector<std::vector<std::string>> rows_;

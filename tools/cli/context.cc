@@ -9,10 +9,13 @@
 #include <sstream>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
 #include "common/status_macros.h"
 #include "tools/base/exit_codes.h"
+#include "tools/base/number_text.h"
 
 namespace itemdb::tools {
 namespace {
@@ -106,6 +109,13 @@ absl::StatusOr<Client> Session::OpenClient(const GlobalOptions& options) {
                                .secret_access_key = std::move(secret)};
   if (options.timeout_seconds.has_value()) client_options.timeout = absl::Seconds(*options.timeout_seconds);
   absl::StatusOr<Client> client = Client::Open(std::move(client_options));
+  if (absl::StartsWith(client.status().message(), "there are no credentials")) {
+    return UsageError(absl::StrFormat(
+        "%s needs an access key: give --access-key-id, and its secret in %s or "
+        "--secret-access-key-file; or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or write "
+        "them into ~/.aws/credentials",
+        options.endpoint, kSecretVariable));
+  }
   if (!client.ok()) return UsageError(std::string(client.status().message()));
   client_ = *client;
   client_options_ = std::move(of_connection);
@@ -188,7 +198,11 @@ void Context::PrintSummary(const JsonValue& summary) {
   std::vector<std::string> cells;
   for (const auto& [name, value] : summary.members) {
     columns.push_back(value.kind == JsonValue::Kind::kNumber ? NumberColumn(name) : name);
-    cells.push_back(value.kind == JsonValue::Kind::kString ? value.text : OneLine(value));
+    std::string text = value.kind == JsonValue::Kind::kString ? value.text : OneLine(value);
+    int64_t whole = 0;
+    if (value.kind == JsonValue::Kind::kNumber && absl::SimpleAtoi(text, &whole))
+      text = WithSeparators(whole);
+    cells.push_back(std::move(text));
   }
   TextTable table(std::move(columns));
   table.AddRow(cells);

@@ -13,12 +13,13 @@
 
 #include "absl/strings/match.h"
 #include "tools/base/exit_codes.h"
+#include "tools/cli/http_page.h"
 
 namespace itemdb::tools {
 namespace {
 
 constexpr int kPatienceMs = 1'000;
-constexpr size_t kMaxHttpAnswer = 4'096;
+constexpr long kHttpOk = 200;
 constexpr std::string_view kUnixPrefix = "unix:";
 constexpr std::string_view kSchemeEnd = "://";
 
@@ -121,26 +122,6 @@ bool IsTls(const std::string& answer) {
          answer[1] == kTlsMajorVersion;
 }
 
-// The HTTP server at `endpoint` answers as DynamoDB does: an unsigned request is refused by name.
-bool AsksForDynamoDb(const std::string& endpoint) {
-  const Socket socket = Connect(endpoint);
-  std::string answer;
-  constexpr std::string_view kRequest =
-      "POST / HTTP/1.1\r\nHost: localhost\r\nX-Amz-Target: DynamoDB_20120810.ListTables\r\n"
-      "Content-Type: application/x-amz-json-1.0\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
-  if (!socket.is_open() || Ask(socket, kRequest, &answer) != Answered::kBytes) return false;
-  while (answer.size() < kMaxHttpAnswer && Await(socket.fd(), POLLIN)) {
-    char bytes[512];
-    const ssize_t got = recv(socket.fd(), bytes, sizeof(bytes), 0);
-    if (got <= 0) break;
-    answer.append(bytes, static_cast<size_t>(got));
-  }
-  return answer.find("x-amzn-RequestId") != std::string::npos ||
-         answer.find("x-amzn-requestid") != std::string::npos ||
-         answer.find("TableNames") != std::string::npos ||
-         answer.find("MissingAuthenticationToken") != std::string::npos;
-}
-
 }  // namespace
 
 Listener ProbeEndpoint(const std::string& endpoint) {
@@ -162,6 +143,26 @@ Listener ProbeEndpoint(const std::string& endpoint) {
 }
 
 namespace {
+
+// What the HTTP server at `endpoint` is, as the end of a sentence; empty if it is not itemd's. An itemd
+// answers these two pages without a key.
+std::string ItemdAddressAt(const std::string& endpoint, const std::string& scheme,
+                           const GlobalOptions& options) {
+  const auto body = [&](const char* path) {
+    const absl::StatusOr<HttpPage> page = GetPage(
+        {.url = scheme + endpoint + path, .patience = std::chrono::milliseconds(kPatienceMs)}, options);
+    return page.ok() && page->status == kHttpOk ? page->body : "";
+  };
+  if (body("/-/healthy") == "healthy\n") {
+    return "this is an itemd's address for metrics and the console (--metrics-listen), " + scheme + endpoint +
+           "/ in a browser; itemctl needs the address of --listen";
+  }
+  if (body("/").starts_with("healthy: dynamodb")) {
+    return "this is an itemd's address for DynamoDB's HTTP protocol (--http-listen); write " + scheme +
+           endpoint + " to speak that, or use the address of --listen";
+  }
+  return "";
+}
 
 // As Diagnosed, for a URL with a port, behind which may be anything that speaks DynamoDB's protocol.
 absl::Status DiagnosedUrl(const absl::Status& status, const std::string& url, const GlobalOptions& options) {
@@ -204,25 +205,32 @@ absl::Status Diagnosed(const absl::Status& status, Context& context) {
   if (endpoint.find(kSchemeEnd) != std::string::npos)
     return DiagnosedUrl(status, endpoint, context.options());
   const bool with_tls = TlsOf(context.options()).has_value();
+  // gRPC asks for HTTP/2 in the handshake (ALPN), which itemd's HTTP servers do not speak.
+  const auto over_tls = [&] {
+    if (!absl::StrContains(status.message(), "ALPN")) return status;
+    const std::string itemd = ItemdAddressAt(endpoint, "https://", context.options());
+    return unreachable(itemd.empty() ? "the server there speaks TLS, but not HTTP/2, which gRPC needs"
+                                     : itemd);
+  };
   switch (ProbeEndpoint(endpoint)) {
     case Listener::kNone:
       return status;
     case Listener::kHttp2:
       if (!with_tls) return status;
       return unreachable("the server there does not use TLS: remove the --tls options");
-    case Listener::kHttp1:
-      return unreachable(
-          AsksForDynamoDb(endpoint)
-              ? "this is an itemd's address for DynamoDB's HTTP protocol (--http-listen); write http://" +
-                    endpoint + " to speak that, or use the address of --listen"
-              : std::string("the server there is an HTTP/1.1 server; itemctl needs the address of --listen"));
+    case Listener::kHttp1: {
+      const std::string itemd = ItemdAddressAt(endpoint, "http://", context.options());
+      return unreachable(itemd.empty()
+                             ? "the server there is an HTTP/1.1 server; itemctl needs the address of --listen"
+                             : itemd);
+    }
     case Listener::kTls:
-      if (with_tls) return status;
+      if (with_tls) return over_tls();
       return unreachable("the server there expects TLS: name its certificate authority with --tls-ca");
     case Listener::kOther:
       // A TLS server may close the probe's connection. `status` already has the result of the client's own
       // handshake.
-      if (with_tls) return status;
+      if (with_tls) return over_tls();
       return unreachable("the server there closed the connection or speaks another protocol");
     case Listener::kSilent:
       return unreachable("the server there accepted the connection and sent nothing");

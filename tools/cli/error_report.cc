@@ -1,13 +1,16 @@
 #include "tools/cli/error_report.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <string_view>
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "common/nearest.h"
 #include "itemdb/errors.h"
 #include "tools/base/control_characters.h"
+#include "tools/base/text_width.h"
 #include "tools/cli/command_table.h"
 #include "tools/cli/live_names.h"
 #include "tools/json/json_value.h"
@@ -70,18 +73,81 @@ std::string NearestBelow(const CLI::App& group, const std::string& text) {
   return "";
 }
 
-absl::Status UnknownCommand(const CLI::App& group, const std::string& text, std::string* did_you_mean) {
+// "item get" for "get": the first command of this name one level below the commands of `group`.
+std::string ExactlyBelow(const CLI::App& group, const std::string& text) {
+  for (const CLI::App* below : CommandsOf(group)) {
+    for (const CLI::App* command : CommandsOf(*below)) {
+      if (command->get_name() == text) return below->get_name() + " " + text;
+    }
+  }
+  return "";
+}
+
+// What `words` with the verb first mean: "table create" for "create table" and for "create tables". `group`
+// is where CLI11 took the names that it knows. Empty if they mean nothing.
+std::string InOrder(const CLI::App& root, const CLI::App& group, const std::vector<std::string>& words) {
+  const auto has = [&words](const CLI::App& candidate) {
+    for (const CLI::App* command : CommandsOf(candidate)) {
+      if (command->get_name() == words.front()) return true;
+    }
+    return false;
+  };
+  if (group.get_parent() != nullptr) return has(group) ? PathOf(group) + " " + words.front() : "";
+  if (words.size() < 2) return "";
+  std::vector<std::string> groups;
+  for (const CLI::App* candidate : CommandsOf(root)) {
+    if (has(*candidate)) groups.push_back(candidate->get_name());
+  }
+  const std::string nearest = common::Nearest(words[1], groups);
+  return nearest.empty() ? "" : nearest + " " + words.front();
+}
+
+absl::Status UnknownCommand(const CLI::App& root, const CLI::App& group,
+                            const std::vector<std::string>& words, std::string* did_you_mean) {
   std::vector<std::string> names;
   for (const CLI::App* command : CommandsOf(group)) names.push_back(command->get_name());
-  *did_you_mean = common::Nearest(text, names);
+  const bool is_root = group.get_parent() == nullptr;
+  const std::string all = absl::StrFormat(
+      "; allowed %sare %s", is_root ? "" : "after \"" + group.get_name() + "\" ", absl::StrJoin(names, ", "));
+  if (words.empty()) return UsageError("a command is missing" + all);
+  const std::string& text = words.front();
+  if (*did_you_mean = InOrder(root, group, words); !did_you_mean->empty()) {
+    return UsageError(absl::StrFormat("the verb %s comes last; write: itemctl %s", text, *did_you_mean));
+  }
+  *did_you_mean = ExactlyBelow(group, text);
+  if (did_you_mean->empty()) *did_you_mean = common::Nearest(text, names);
   if (did_you_mean->empty()) *did_you_mean = NearestBelow(group, text);
-  return UsageError(absl::StrFormat(
-      "%s; allowed %sare %s%s", text.empty() ? "a command is missing" : "unknown command " + JsonString(text),
-      group.get_parent() == nullptr ? "" : "after \"" + group.get_name() + "\" ", absl::StrJoin(names, ", "),
-      did_you_mean->empty() ? "" : "; did you mean " + JsonString(*did_you_mean) + "?"));
+  const std::string unknown = "unknown command " + JsonString(text);
+  if (!did_you_mean->empty())
+    return UsageError(unknown + "; did you mean " + JsonString(*did_you_mean) + "?");
+  return UsageError(unknown + (is_root ? "; itemctl help lists the commands" : all));
+}
+
+// `text` in lines of at most `width` columns, broken at spaces; words that are longer stay whole.
+std::string Wrapped(const std::string& text, size_t width) {
+  if (width == 0) return text;
+  std::string out;
+  size_t line = 0;
+  for (const std::string& word : std::vector<std::string>(absl::StrSplit(text, ' '))) {
+    const size_t columns = TextWidth(word);
+    if (line > 0 && line + 1 + columns > width) {
+      out += "\n";
+      line = 0;
+    } else if (!out.empty()) {
+      out += " ";
+      ++line;
+    }
+    out += word;
+    line += columns;
+  }
+  return out;
 }
 
 }  // namespace
+
+size_t ErrorWidth(const Streams& streams) {
+  return streams.err_is_terminal && streams.terminal_size != nullptr ? streams.terminal_size().columns : 0;
+}
 
 ExitCode ReportError(const absl::Status& status, const std::string& did_you_mean, ErrorForm form,
                      std::ostream& err) {
@@ -90,9 +156,9 @@ ExitCode ReportError(const absl::Status& status, const std::string& did_you_mean
   if (status.message().empty()) return exit_code;
   const std::string message = Bounded(std::string(status.message()));
   if (!form.json) {
-    err << "itemctl: " << WithoutControlCharacters(message);
-    if (!did_you_mean.empty()) err << "; did you mean " << JsonString(did_you_mean) << "?";
-    err << '\n';
+    std::string text = "itemctl: " + WithoutControlCharacters(message);
+    if (!did_you_mean.empty()) text += "; did you mean " + JsonString(did_you_mean) + "?";
+    err << Wrapped(text, form.width) << '\n';
     return exit_code;
   }
   const ErrorName name = ErrorNameOf(status);
@@ -121,7 +187,7 @@ ErrorForm ErrorFormOf(const std::vector<std::string>& arguments, std::string for
       format = argument.substr(2);
     }
   }
-  return {.json = format == "json" || format == "jsonl"};
+  return {.json = format == "json" || format == "jsonl" || format == "csv"};
 }
 
 absl::Status ParseFailure(CLI::App& root, const CLI::Error& error, std::string* did_you_mean) {
@@ -134,7 +200,7 @@ absl::Status ParseFailure(CLI::App& root, const CLI::Error& error, std::string* 
     return UnknownOption(command, unknown.front(), did_you_mean);
   }
   if (about_names && !CommandsOf(command).empty()) {
-    return UnknownCommand(command, unknown.empty() ? "" : unknown.front(), did_you_mean);
+    return UnknownCommand(root, command, unknown, did_you_mean);
   }
   const std::string path = PathOf(command);
   const std::string see = absl::StrFormat(" (see itemctl %s--help)", path.empty() ? "" : path + " ");
@@ -144,10 +210,15 @@ absl::Status ParseFailure(CLI::App& root, const CLI::Error& error, std::string* 
 }
 
 absl::Status WithKeyAdvice(const absl::Status& status, const GlobalOptions& options) {
-  if (status.GetPayload(kAdvisedPayload).has_value() || options.endpoint.find("://") != std::string::npos)
-    return status;
+  if (status.GetPayload(kAdvisedPayload).has_value()) return status;
+  const bool is_url = options.endpoint.find("://") != std::string::npos;
+  // A key that the AWS SDKs would use too.
+  const bool of_environment = is_url && std::getenv("AWS_ACCESS_KEY_ID") != nullptr;
+  if (is_url && (!options.access_key_id.empty() || of_environment)) return status;
   const std::string message =
-      options.access_key_id.empty()
+      is_url ? absl::StrFormat("%s; give --access-key-id, and its secret in %s or --secret-access-key-file",
+                               std::string(status.message()), kSecretVariable)
+      : options.access_key_id.empty()
           ? absl::StrFormat(
                 "the daemon asks for an access key: give --access-key-id, and its secret in %s or "
                 "--secret-access-key-file",

@@ -1,11 +1,12 @@
-// Prints an error as one line on stderr, as text or as JSON.
+// Prints an error as one line on stderr, as text or as JSON. On a terminal text is broken into lines at
+// spaces.
 //
 //   itemctl: the table Ordr does not exist; did you mean "Order"?
 //   {"error": {"code": "NOT_FOUND", "reason": "RESOURCE_NOT_FOUND", "message": "...", "exit_code": 3,
 //              "rule": "SEM-039", "did_you_mean": "Order"}}
 //
-// JSON is printed only with an explicit -o json or jsonl. Its members are stable. `rule`, `did_you_mean` and
-// `retry_after_ms` are present only if they have a value.
+// JSON is printed only with an explicit -o json, jsonl or csv. Its members are stable. `rule`, `did_you_mean`
+// and `retry_after_ms` are present only if they have a value.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -21,7 +22,12 @@ namespace itemdb::tools {
 
 struct ErrorForm {
   bool json = false;
+  // Columns of the terminal that shows the error as text; 0: no terminal, and one line.
+  size_t width = 0;
 };
+
+// The width of ErrorForm for errors on `streams`.
+size_t ErrorWidth(const Streams& streams);
 
 // Writes the line and returns the exit code. Text has a bounded length and no control characters.
 // `did_you_mean` is a name or empty.
@@ -37,7 +43,7 @@ absl::Status ParseFailure(CLI::App& root, const CLI::Error& error, std::string* 
 
 // For `status`, the error of a daemon that requires an access key: the same code and reason with a message
 // that says which option to give or which file to check. Unchanged if it has advice already, or if the
-// endpoint is a URL, whose service says itself what is wrong.
+// endpoint is a URL and a key was given, because the service says itself what is wrong with it.
 absl::Status WithKeyAdvice(const absl::Status& status, const GlobalOptions& options);
 
 // If `status` says that a table or index does not exist: the existing name nearest to the name given to

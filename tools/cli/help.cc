@@ -113,10 +113,10 @@ std::string_view ToolVersion() { return ITEMDB_VERSION; }
 std::string_view ShellHelp() {
   return R"(\d                       list the tables
 \d TABLE                 describe a table and its indexes
-\x                       expanded output: one column a line; again: columns
+\x [on|off]              expanded output: one column a line; again: columns
 \o table|json|jsonl|csv  form of the output
-\timing                  show how long each statement takes; again: no more
-\watch SECONDS [TIMES]   repeat the last statement, until Ctrl-C or so many times
+\timing [on|off]         show how long each statement takes; again: no more
+\watch SECONDS [TIMES]   repeat the last statement until Ctrl-C, or so often
 \?                       this help
 \q                       leave; so does Ctrl-D
 help [COMMAND]           explain itemctl, or one of its commands

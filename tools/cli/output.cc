@@ -178,8 +178,11 @@ void ItemWriter::FlushTable() {
     }
     table.AddRow(cells);
   }
-  if (written_ > block_.size()) out_ << '\n';
-  table.Print(out_, options_.layout);
+  if (printed_ > 0) out_ << '\n';
+  TableLayout layout = options_.layout;
+  layout.first_row = printed_ + 1;
+  table.Print(out_, layout);
+  printed_ += block_.size();
   block_.clear();
 }
 

@@ -74,6 +74,8 @@ class ItemWriter {
   Options options_;
   std::ostream& out_;
   size_t written_ = 0;
+  // kTable: the items of earlier blocks.
+  size_t printed_ = 0;
   std::vector<Item> block_;  // kTable, and the first block of kCsv: items not printed yet
   // kCsv: set when the names have been printed.
   std::vector<std::string> csv_columns_;

@@ -1,5 +1,7 @@
 #include "tools/cli/pager.h"
 
+#include <sys/wait.h>
+
 #include <csignal>
 #include <cstdlib>
 #include <string_view>
@@ -8,6 +10,15 @@
 #include "tools/base/text_width.h"
 
 namespace itemdb::tools {
+namespace {
+
+// Larger than the buffer of a pipe by default (pipe(7)).
+constexpr size_t kPipeBytes = 1 << 20;
+// Exit codes of the shell for a command that it cannot run.
+constexpr int kNotExecutable = 126;
+constexpr int kNotFound = 127;
+
+}  // namespace
 
 std::string PagerCommand() {
   for (const char* name : {"ITEMDB_PAGER", "PAGER"}) {
@@ -28,7 +39,7 @@ Pager::int_type Pager::overflow(int_type c) {
 
 std::streamsize Pager::xsputn(const char* text, std::streamsize size) {
   const std::string more(text, static_cast<size_t>(size));
-  if (pager_ != nullptr || left_early_) return Send(more) ? size : 0;
+  if (pager_ != nullptr || left_early_ || cannot_run_) return Send(more) ? size : 0;
   kept_ += more;
   CountLines(more);
   // The prompt needs a line too.
@@ -56,20 +67,30 @@ void Pager::Start() {
   setenv("LESS", "FRX", /*overwrite=*/0);
   handler_before_ = std::signal(SIGPIPE, SIG_IGN);
   pager_ = popen(command_.c_str(), "w");
-  left_early_ = pager_ == nullptr;
+  cannot_run_ = pager_ == nullptr;
 }
 
 bool Pager::Send(const std::string& text) {
   if (left_early_) return false;
-  left_early_ = std::fwrite(text.data(), 1, text.size(), pager_) < text.size() || std::fflush(pager_) != 0;
-  return !left_early_;
+  if (cannot_run_) return out_.write(text.data(), static_cast<std::streamsize>(text.size())).good();
+  if (sent_.size() <= kPipeBytes) sent_ += text;
+  if (std::fwrite(text.data(), 1, text.size(), pager_) == text.size() && std::fflush(pager_) == 0)
+    return true;
+  End();
+  left_early_ = !cannot_run_;
+  return cannot_run_;
+}
+
+void Pager::End() {
+  const int status = pclose(std::exchange(pager_, nullptr));
+  std::signal(SIGPIPE, handler_before_);
+  cannot_run_ =
+      WIFEXITED(status) && (WEXITSTATUS(status) == kNotExecutable || WEXITSTATUS(status) == kNotFound);
+  if (cannot_run_) out_ << std::exchange(sent_, "");
 }
 
 void Pager::Finish() {
-  if (pager_ != nullptr) {
-    pclose(std::exchange(pager_, nullptr));
-    std::signal(SIGPIPE, handler_before_);
-  }
+  if (pager_ != nullptr) End();
   out_ << std::exchange(kept_, "") << std::flush;
 }
 

@@ -29,6 +29,8 @@ class Pager : public std::streambuf {
   void Finish();
   // The user left the pager before it had all output.
   bool left_early() const { return left_early_; }
+  // The pager is no program that runs: `out` got the output instead.
+  bool cannot_run() const { return cannot_run_; }
 
  protected:
   int_type overflow(int_type c) override;
@@ -40,6 +42,8 @@ class Pager : public std::streambuf {
   bool Send(const std::string& text);
   void CountLines(std::string_view text);
   void Start();
+  // Waits for the end of the pager. If it cannot run, what it was sent goes to `out_`.
+  void End();
 
   std::ostream& out_;
   const TerminalSize size_;
@@ -52,6 +56,9 @@ class Pager : public std::streambuf {
   // Of SIGPIPE, while the pager runs.
   void (*handler_before_)(int) = nullptr;
   bool left_early_ = false;
+  bool cannot_run_ = false;
+  // What the pager was sent, until that is more than a pipe holds: then it has read something, so it runs.
+  std::string sent_;
 };
 
 }  // namespace itemdb::tools

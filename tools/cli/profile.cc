@@ -45,7 +45,8 @@ std::string ProfilesPath() {
   return home.empty() ? "" : home + "/.config/itemdb/profiles.toml";
 }
 
-absl::Status ApplyProfile(const std::string& path, const std::string& name, CLI::App& root) {
+absl::Status ApplyProfile(const std::string& path, const std::string& name, bool over_environment,
+                          const std::set<std::string>& given, CLI::App& root) {
   errno = 0;
   std::ifstream file(path);
   if (path.empty() || !file.is_open()) {
@@ -76,8 +77,9 @@ absl::Status ApplyProfile(const std::string& path, const std::string& name, CLI:
                                         wanted, path, item.name, absl::StrJoin(allowed, ", "),
                                         common::DidYouMean(item.name, allowed)));
     }
-    if (option->count() > 0) continue;
+    if (over_environment ? given.contains(item.name) : option->count() > 0) continue;
     try {
+      option->clear();
       for (const std::string& value : item.inputs) option->add_result(value);
       option->run_callback();
     } catch (const CLI::Error& error) {

@@ -64,10 +64,13 @@ std::string ProgressLine(const ProgressFigures& figures, size_t columns) {
   }
   for (const std::string& line :
        {figures.doing + bar + middle + rate_text + time, figures.doing + middle + rate_text + time,
-        figures.doing + middle + rate_text}) {
+        figures.doing + middle + rate_text, figures.doing + middle}) {
     if (fits(line)) return line;
   }
-  return cut(figures.doing + middle);
+  // A number that is cut would be another number.
+  const std::string part = middle.substr(0, middle.find('%') + 1);
+  if (!part.empty() && fits(figures.doing + part)) return figures.doing + part;
+  return cut(figures.doing);
 }
 
 ProgressTerminal ProgressStream(Context& context) {

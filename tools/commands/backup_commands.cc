@@ -14,6 +14,7 @@
 #include "absl/time/time.h"
 #include "common/status_macros.h"
 #include "tools/base/exit_codes.h"
+#include "tools/base/number_text.h"
 #include "tools/base/text_table.h"
 #include "tools/cli/command_table.h"
 #include "tools/cli/option_validators.h"
@@ -45,12 +46,14 @@ TextTable ToTable(const std::vector<DatabaseBackup>& backups) {
                    NumberColumn("change"),
                    NumberColumn("tables"),
                    NumberColumn("files"),
-                   NumberColumn("bytes"),
+                   NumberColumn("size"),
                    {"made for"}});
   for (const DatabaseBackup& backup : backups) {
     table.AddRow({absl::StrCat(backup.backup_id), TimeText(backup.begin_time),
-                  absl::StrCat(backup.change_sequence), absl::StrCat(backup.table_count),
-                  absl::StrCat(backup.file_count), absl::StrCat(backup.size_bytes),
+                  WithSeparators(static_cast<int64_t>(backup.change_sequence)),
+                  WithSeparators(static_cast<int64_t>(backup.table_count)),
+                  WithSeparators(static_cast<int64_t>(backup.file_count)),
+                  BytesText(static_cast<int64_t>(backup.size_bytes)),
                   backup.for_archive ? "the archive" : ""});
   }
   return table;

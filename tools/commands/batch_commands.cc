@@ -209,7 +209,13 @@ absl::Status RunBatchGet(Context& context, const BatchGetOptions& options) {
   return absl::OkStatus();
 }
 
-absl::Status RunBatchWrite(Context& context, const BatchWriteOptions& options) {
+absl::Status RunBatchWrite(Context& context, const BatchWriteOptions& given) {
+  BatchWriteOptions options = given;
+  // No table has this name: it is standard input, as in other commands.
+  if (options.table_name == "-") {
+    options.table_name.clear();
+    if (options.file.empty() && options.text.empty()) options.file = "-";
+  }
   absl::StatusOr<WriteSource> source = WriteSource::Open(context, options);
   if (!source.ok()) return source.status();
   // If the lines come from standard input, the answer to a question cannot be read from it.
@@ -284,7 +290,9 @@ void RegisterBatchCommands(CommandTable& table) {
              R"("song": "Badinerie"}}}, {"DeleteRequest": {"Key": {"artist": "Bach", "song": "Air"}}}]}')",
              "put one item and delete another"}}},
       [write](Context& context) { return RunBatchWrite(context, *write); });
-  command->add_option(std::string(kTableName), write->table_name, "The table that JSON lines are written to");
+  command->add_option(std::string(kTableName), write->table_name,
+                      "The table that JSON lines are written to; or -: --request-items from standard input. "
+                      "Default: --request-items names the tables");
   AddDocumentOptions(command, *write, kBatchOption, "JSON object: table name to an array of requests");
   AddCapacityOption(command, *write);
   AddConfirmOptions(command, write->confirm, "Print how many writes there would be, and write nothing");

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "tools/base/exit_codes.h"
+#include "tools/base/number_text.h"
 #include "tools/base/text_table.h"
 #include "tools/cli/output.h"
 
@@ -17,7 +17,7 @@ void PrintTable(Context& context, const CheckDatabaseResult& result,
   std::vector<std::string> cells;
   for (const CheckFigure& figure : figures) {
     columns.push_back(NumberColumn(figure.heading));
-    cells.push_back(absl::StrCat(figure.value));
+    cells.push_back(WithSeparators(static_cast<int64_t>(figure.value)));
   }
   TextTable table(std::move(columns));
   table.AddRow(cells);

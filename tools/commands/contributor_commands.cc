@@ -51,10 +51,12 @@ JsonValue TopKeysToJson(const TopKeysResult& result) {
   return object;
 }
 
-void PrintTopKeys(const TopKeysResult& result, Context& context) {
+void PrintTopKeys(const TopKeysResult& result, const TopKeysRequest& request, Context& context) {
   if (result.start_time == absl::UnixEpoch()) {
-    context.out() << "no keys are counted: contributor insights are off; `itemctl contributors enable` turns "
-                     "them on\n";
+    context.out() << "no keys are counted: contributor insights are off. This turns them on:\n"
+                     "itemctl contributors enable "
+                  << request.table_name
+                  << (request.index_name.empty() ? "" : " --index " + request.index_name) << "\n";
     return;
   }
   bool any = false;
@@ -123,7 +125,7 @@ absl::Status RunContributorsShow(Context& context, const TopKeysRequest& options
   ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
   ITEMDB_ASSIGN_OR_RETURN(TopKeysResult result, client.GetTopKeys(options, context.Call()));
   if (context.format() == OutputFormat::kTable) {
-    PrintTopKeys(result, context);
+    PrintTopKeys(result, options, context);
   } else {
     context.Print(TopKeysToJson(result));
   }

@@ -4,8 +4,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "common/status_macros.h"
+#include "tools/base/number_text.h"
 #include "tools/cli/command_table.h"
 #include "tools/cli/consumed_capacity.h"
 #include "tools/cli/option_validators.h"
@@ -46,7 +48,9 @@ absl::StatusOr<ItemPage> ReadPage(Context& context, const Client& client, const 
   if (!page.ok()) return page.status();
   read->is_query = !options.key_condition_expression.empty();
   read->index_name = options.index_name;
+  read->key_condition_expression = options.key_condition_expression;
   read->filter_expression = options.filter_expression;
+  read->projection_expression = options.projection_expression;
   read->scanned_count = page->scanned_count;
   read->count = page->count;
   if (page->plan.has_value()) read->base_items_read = page->plan->base_items_read;
@@ -86,6 +90,12 @@ void PrintUpright(const JsonValue& document, Context& context) {
   std::vector<std::string> commands;
   const auto add = [&](const std::string& name, const JsonValue& value) {
     std::string text = value.kind == JsonValue::Kind::kString ? value.text : OneLine(value);
+    int64_t number = 0;
+    if (value.kind == JsonValue::Kind::kNumber && absl::SimpleAtoi(text, &number))
+      text = name == "BytesRead" ? BytesText(number) : WithSeparators(number);
+    if (name == "KeyRange" && text.empty()) text = "all";
+    // Only a local index that does not hold everything makes the daemon read from the table.
+    if (name == "BaseItemsRead" && number == 0) return;
     if (const size_t command = CommandIn(text); command != std::string::npos) {
       commands.push_back(text.substr(command));
       text.resize(command - 2);

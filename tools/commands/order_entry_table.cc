@@ -9,6 +9,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "tools/base/text_width.h"
 #include "tools/cli/output.h"
 
 namespace itemdb::tools {
@@ -18,9 +19,9 @@ namespace {
 constexpr size_t kTerminalColumns = 100;
 
 // "5. Orders of a customer between two dates: customer-id cust_001, from ...", and below it the read
-// operation.
-std::string QuestionText(const order_entry::AccessPattern& pattern,
-                         const std::vector<std::string>& arguments) {
+// operation. The arguments are on a line of their own if they do not fit into `max_width`; 0: no bound.
+std::string QuestionText(const order_entry::AccessPattern& pattern, const std::vector<std::string>& arguments,
+                         size_t max_width) {
   const std::string number = absl::StrCat(pattern.number, ". ");
   std::string title(pattern.title);
   title.front() = absl::ascii_toupper(title.front());
@@ -28,11 +29,16 @@ std::string QuestionText(const order_entry::AccessPattern& pattern,
   for (size_t i = 0; i < pattern.parameters.size(); ++i) {
     asked.push_back(absl::StrCat(std::string(pattern.parameters[i].name), " ", Printable(arguments[i])));
   }
-  std::string text = absl::StrCat(number, title, ": ", absl::StrJoin(asked, ", "), "\n",
-                                  std::string(number.size(), ' '), std::string(pattern.name), ": ",
-                                  std::string(pattern.operation), " on ", std::string(pattern.table_name));
-  if (pattern.index_name.has_value()) absl::StrAppend(&text, ", index ", std::string(*pattern.index_name));
-  return text + "\n";
+  const std::string indent(number.size(), ' ');
+  const std::string values = absl::StrJoin(asked, ", ");
+  const bool fits = max_width == 0 || TextWidth(absl::StrCat(number, title, ": ", values)) <= max_width;
+  std::string text = absl::StrCat(number, title, fits ? ": " : ":\n" + indent, values, "\n", indent,
+                                  std::string(pattern.name), ": ", std::string(pattern.operation), " on ");
+  std::string target(pattern.table_name);
+  if (pattern.index_name.has_value()) absl::StrAppend(&target, ", index ", std::string(*pattern.index_name));
+  const size_t last_line = text.size() - text.rfind('\n') - 1;
+  if (max_width > 0 && last_line + target.size() > max_width) text.insert(text.size() - 1, "\n" + indent);
+  return text + target + "\n";
 }
 
 // The first columns of an answer. The order depends on the table only, not on the index that was read.
@@ -129,7 +135,7 @@ void PrintPatternTable(const order_entry::AccessPattern& pattern, const std::vec
                        const std::vector<Item>& items, ItemForm form, Context& context) {
   const bool plain = form == ItemForm::kPlain;
   const RepeatingKeys repeating = plain ? RepeatingKeysOf(items) : RepeatingKeys{};
-  context.out() << QuestionText(pattern, arguments) << '\n';
+  context.out() << QuestionText(pattern, arguments, context.layout().max_width) << '\n';
   TableLayout layout = context.layout();
   if (layout.max_width == 0 && plain) layout = {.expanded = layout.expanded, .max_width = kTerminalColumns};
   ItemWriter writer({.format = OutputFormat::kTable,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "common/status_macros.h"
@@ -80,6 +81,23 @@ absl::StatusOr<std::vector<std::vector<Value>>> DividedParameters(const std::vec
 
 ItemForm FormOf(const PartiqlOptions& options) { return options.typed ? ItemForm::kTyped : ItemForm::kPlain; }
 
+// `status` of `statement` with what itemctl itself offers for what PartiQL refuses. The service's text is the
+// one of its protocol, where "the request's Limit" means something.
+absl::Status WithAdvice(const absl::Status& status, const std::string& statement) {
+  std::string advice;
+  if (absl::StrContains(status.message(), "LIMIT and OFFSET are not supported")) {
+    advice = "write itemctl partiql --limit N with the statement without LIMIT";
+  } else if (absl::StrContains(status.message(), "Aggregate functions are not supported")) {
+    const std::string table = TargetOfSelect(statement).table_name;
+    advice = "itemctl count " + (table.empty() ? "TABLE" : table) + " counts items";
+  }
+  if (advice.empty()) return status;
+  absl::Status advised(status.code(), absl::StrCat(std::string(status.message()), "; ", advice));
+  status.ForEachPayload(
+      [&](absl::string_view url, const absl::Cord& payload) { advised.SetPayload(url, payload); });
+  return advised;
+}
+
 absl::Status RunSelect(Context& context, Client& client, const PartiqlOptions& options,
                        ExecuteStatementRequest request) {
   ItemWriter::Options writer_options{
@@ -96,7 +114,9 @@ absl::Status RunSelect(Context& context, Client& client, const PartiqlOptions& o
   ConsumedTotal consumed;
   std::string next_token;
   while (context.out().good()) {
-    ITEMDB_ASSIGN_OR_RETURN(ExecuteStatementResult page, client.ExecuteStatement(request, context.Call()));
+    absl::StatusOr<ExecuteStatementResult> executed = client.ExecuteStatement(request, context.Call());
+    if (!executed.ok()) return WithAdvice(executed.status(), request.statement);
+    const ExecuteStatementResult page = *std::move(executed);
     for (const Item& item : page.items) ITEMDB_RETURN_IF_ERROR(writer.Write(item));
     consumed.Add(page.consumed_capacity);
     next_token = page.next_token.value_or("");

@@ -133,8 +133,7 @@ std::vector<std::pair<std::string, std::string>> Figures(const DaemonStatus& sta
                       NumberOf(status.writes.commit_groups, {.one = "commit group", .many = "commit groups"}),
                       WithSeparators(status.writes.refused)));
   if (status.writes.mean_commit_time > absl::ZeroDuration()) {
-    figures.emplace_back("mean commit",
-                         absl::StrFormat("%d us", absl::ToInt64Microseconds(status.writes.mean_commit_time)));
+    figures.emplace_back("mean commit", LatencyText(status.writes.mean_commit_time));
   }
   const RefusedCalls& refused = status.refused_calls;
   if (refused.unauthenticated + refused.permission_denied > 0) {

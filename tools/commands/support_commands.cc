@@ -1,10 +1,7 @@
 #include "tools/commands/support_commands.h"
 
 #include <fcntl.h>
-#include <netdb.h>
-#include <poll.h>
 #include <spawn.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -34,6 +31,7 @@
 #include "tools/base/number_text.h"
 #include "tools/cli/command_table.h"
 #include "tools/cli/help.h"
+#include "tools/cli/http_page.h"
 #include "tools/json/status_json.h"
 #include "tools/json/table_json.h"
 
@@ -43,8 +41,6 @@ namespace {
 constexpr char kDefaultConfig[] = "/etc/itemdb/itemd.toml";
 constexpr size_t kLogLines = 2'000;
 constexpr size_t kMostTables = 1'000;
-constexpr size_t kMaxMetricsBytes = 16 << 20;
-constexpr int kPatienceMs = 5'000;
 
 // The parts of a bundle, as files in a directory.
 class Bundle {
@@ -125,44 +121,30 @@ std::string MetricsAddressIn(const std::string& config) {
   return std::regex_search(config, match, kLine) ? match[1].str() : "";
 }
 
-// The body of the page /metrics of the HTTP server at `address`.
-absl::StatusOr<std::string> ReadMetrics(const std::string& address) {
+// The body of the page /metrics at `address`, HOST:PORT or a URL, read with TLS if itemctl has options for
+// it.
+absl::StatusOr<std::string> ReadMetrics(const std::string& address, const GlobalOptions& options) {
   if (address.empty())
     return UsageError("the address of --metrics-listen is not known; give it with --metrics");
-  const size_t colon = address.rfind(':');
-  if (colon == std::string::npos) return UsageError(address + " is not HOST:PORT");
-  std::string host = address.substr(0, colon);
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  addrinfo hints = {};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  if (getaddrinfo(host.c_str(), address.c_str() + colon + 1, &hints, &found) != 0)
-    return UsageError("the host of " + address + " is not known");
-  const int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const bool connected = fd >= 0 && connect(fd, found->ai_addr, found->ai_addrlen) == 0;
-  const int error = errno;
-  freeaddrinfo(found);
-  const absl::Cleanup close_it = [fd] {
-    if (fd >= 0) close(fd);
-  };
-  if (!connected)
-    return UsageError(absl::StrFormat("cannot connect to %s: %s", address, std::strerror(error)));
-  const std::string request = "GET /metrics HTTP/1.0\r\nHost: " + address + "\r\n\r\n";
-  std::string answer;
-  if (send(fd, request.data(), request.size(), MSG_NOSIGNAL) < 0)
-    return UsageError("no answer from " + address);
-  pollfd input = {.fd = fd, .events = POLLIN, .revents = 0};
-  while (answer.size() < kMaxMetricsBytes && poll(&input, 1, kPatienceMs) == 1) {
-    char bytes[16'384];
-    const ssize_t got = recv(fd, bytes, sizeof(bytes), 0);
-    if (got <= 0) break;
-    answer.append(bytes, static_cast<size_t>(got));
+  const bool is_url = address.find("://") != std::string::npos;
+  std::vector<std::string> schemes = {"http://"};
+  if (is_url) schemes = {""};
+  if (!is_url && TlsOf(options).has_value()) schemes = {"https://", "http://"};
+  absl::Status error;
+  for (const std::string& scheme : schemes) {
+    const absl::StatusOr<HttpPage> page =
+        GetPage({.url = scheme + address + "/metrics", .with_key = true}, options);
+    if (page.ok() && page->status == 200) return page->body;
+    std::string message = std::string(page.status().message());
+    if (page.ok()) {
+      message = absl::StrFormat("%s answered %d: %s", address, page->status,
+                                page->body.substr(0, page->body.find('\n')));
+      if (page->status == 401 && options.access_key_id.empty()) message += "; give --access-key-id";
+      if (page->status == 400 && !TlsOf(options).has_value()) message += "; give --tls-ca if it uses TLS";
+    }
+    if (error.ok()) error = UsageError(message);
   }
-  const size_t body = answer.find("\r\n\r\n");
-  if (!answer.starts_with("HTTP/1.") || answer.find(" 200 ") > answer.find("\r\n") ||
-      body == std::string::npos)
-    return UsageError(absl::StrFormat("%s answered: %s", address, answer.substr(0, answer.find("\r\n"))));
-  return answer.substr(body + 4);
+  return error;
 }
 
 std::string MachineText() {
@@ -274,7 +256,7 @@ absl::Status RunSupportBundle(Context& context, const SupportBundleOptions& opti
   const std::string metrics = !options.metrics.empty() ? options.metrics
                               : config.ok()            ? MetricsAddressIn(*config)
                                                        : "";
-  bundle.Add("metrics.txt", ReadMetrics(metrics));
+  bundle.Add("metrics.txt", ReadMetrics(metrics, context.options()));
   absl::StatusOr<Client> client = context.OpenClient();
   if (client.ok()) {
     AddAnswers(context, *client, bundle);
@@ -312,7 +294,8 @@ void RegisterSupportCommands(CommandTable& table) {
       ->type_name(std::string(kFileName));
   command
       ->add_option("--metrics", options->metrics,
-                   "HOST:PORT of --metrics-listen, without TLS. Default: the one in the configuration file")
+                   "HOST:PORT or URL of --metrics-listen, read with the access key and the TLS files of "
+                   "itemctl's other options. Default: the one in the configuration file")
       ->type_name("ADDRESS");
 }
 

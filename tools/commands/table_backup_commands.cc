@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "common/status_macros.h"
 #include "tools/base/exit_codes.h"
+#include "tools/base/number_text.h"
 #include "tools/base/text_table.h"
 #include "tools/cli/command_table.h"
 #include "tools/cli/option_validators.h"
@@ -73,13 +74,18 @@ JsonValue BackupToJson(const TableBackup& backup) {
 }
 
 TextTable BackupsToTable(const std::vector<TableBackup>& backups) {
-  TextTable table(
-      {{"created"}, {"table"}, {"name"}, {"status"}, NumberColumn("items"), NumberColumn("bytes"), {"ARN"}});
+  TextTable table({{"created"},
+                   {"table"},
+                   {"name"},
+                   {"status"},
+                   NumberColumn("items"),
+                   NumberColumn("size"),
+                   WholeColumn("ARN")});
   for (const TableBackup& backup : backups) {
     table.AddRow({BackupTimeText(backup.creation_time), backup.source_table.definition.table_name,
                   backup.backup_name, std::string(BackupStatusName(backup.backup_status)),
-                  absl::StrCat(backup.source_table.item_count),
-                  absl::StrCat(backup.source_table.table_size_bytes), backup.backup_arn});
+                  WithSeparators(static_cast<int64_t>(backup.source_table.item_count)),
+                  BytesText(static_cast<int64_t>(backup.source_table.table_size_bytes)), backup.backup_arn});
   }
   return table;
 }

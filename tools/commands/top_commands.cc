@@ -60,13 +60,6 @@ std::string RateText(double per_second) {
                            : absl::StrFormat("%.1f", per_second);
 }
 
-std::string LatencyText(absl::Duration latency) {
-  const double us = absl::ToDoubleMicroseconds(latency);
-  if (us < 1'000) return absl::StrFormat("%.0f us", us);
-  if (us < 1'000'000) return absl::StrFormat("%.1f ms", us / 1'000);
-  return absl::StrFormat("%.1f s", us / 1'000'000);
-}
-
 std::vector<TopRow> Sorted(std::map<std::string, TopRow> rows) {
   std::vector<TopRow> sorted;
   for (auto& [name, row] : rows) {
@@ -152,14 +145,26 @@ JsonValue RowsToJson(const char* name, const std::vector<TopRow>& rows) {
   return array;
 }
 
-JsonValue ToJson(const TopFigures& figures) {
-  return JsonValue::Object()
-      .Add("calls_per_second", JsonValue::Number(absl::StrFormat("%.1f", figures.calls_per_second)))
-      .Add("writes_per_second", JsonValue::Number(absl::StrFormat("%.1f", figures.writes_per_second)))
-      .Add("commit_groups_per_second",
-           JsonValue::Number(absl::StrFormat("%.1f", figures.commit_groups_per_second)))
-      .Add("operations", RowsToJson("operation", figures.operations))
-      .Add("tables", RowsToJson("table_name", figures.tables));
+// The same figures as on the screen.
+JsonValue ToJson(const DaemonStatus& status, const TopFigures& figures) {
+  JsonValue object =
+      JsonValue::Object()
+          .Add("calls_per_second", JsonValue::Number(absl::StrFormat("%.1f", figures.calls_per_second)))
+          .Add("writes_per_second", JsonValue::Number(absl::StrFormat("%.1f", figures.writes_per_second)))
+          .Add("commit_groups_per_second",
+               JsonValue::Number(absl::StrFormat("%.1f", figures.commit_groups_per_second)))
+          .Add("operations", RowsToJson("operation", figures.operations))
+          .Add("tables", RowsToJson("table_name", figures.tables))
+          .Add("change_sequence", status.change_sequence)
+          .Add("resident_bytes", status.memory.resident)
+          .Add("write_queue_bytes", status.memory.write_queue)
+          .Add("disk_free_bytes", status.disk.free);
+  if (status.archive.has_value())
+    object.Add("archive_lag_ms", absl::ToInt64Milliseconds(status.archive->lag));
+  if (status.standby.has_value())
+    object.Add("standby_lag_ms", absl::ToInt64Milliseconds(status.standby->lag));
+  if (!status.writes_refused.empty()) object.Add("writes_refused", status.writes_refused);
+  return object;
 }
 
 // While it exists, keys arrive at once and are not shown.
@@ -284,7 +289,7 @@ absl::Status RunTop(Context& context, const TopOptions& options) {
     if (context.format() == OutputFormat::kTable) {
       context.out() << ScreenText(client.endpoint(), now, figures, kUsualSize);
     } else {
-      context.Print(ToJson(figures));
+      context.Print(ToJson(now.status, figures));
     }
     context.out().flush();
     before = std::move(now);

@@ -102,7 +102,11 @@ class Sender {
     ObservedRead read{.is_query = std::is_same_v<Request, QueryRequest>,
                       .index_name = request.index_name,
                       .filter_expression = request.filter_expression,
-                      .expression_attribute_names = request.expression_attribute_names};
+                      .projection_expression = request.projection_expression,
+                      .expression_attribute_names = request.expression_attribute_names,
+                      .expression_attribute_values = request.expression_attribute_values};
+    if constexpr (std::is_same_v<Request, QueryRequest>)
+      read.key_condition_expression = request.key_condition_expression;
     request.explain = true;
     do {
       absl::StatusOr<ItemPage> fetched = fetch(request);
@@ -140,7 +144,11 @@ class Sender {
 
   void AddWarning(std::string warning) {
     std::vector<std::string>& all = figures_.warnings;
-    if (std::find(all.begin(), all.end(), warning) == all.end()) all.push_back(std::move(warning));
+    // Of commands that differ in their values one is enough.
+    const auto subject = [](const std::string& text) { return text.substr(0, text.find(": itemctl ")); };
+    const bool known = std::any_of(all.begin(), all.end(),
+                                   [&](const std::string& one) { return subject(one) == subject(warning); });
+    if (!known) all.push_back(std::move(warning));
   }
 
   Context& context_;

@@ -87,9 +87,10 @@ void PrintRows(Context& context, const std::vector<PatternRun>& runs, bool show_
   TextTable text({"pattern", "requests", NumberColumn("calls"), NumberColumn("scanned"),
                   NumberColumn("returned"), "answer"});
   for (const PatternRun& run : runs) {
-    text.AddRow({run.pattern->name, RequestsText(*run.pattern), absl::StrCat(run.figures.calls),
-                 absl::StrCat(run.figures.scanned), absl::StrCat(run.figures.returned),
-                 WordsOf(run.result).in_table});
+    text.AddRow({run.pattern->name, RequestsText(*run.pattern),
+                 WithSeparators(static_cast<int64_t>(run.figures.calls)),
+                 WithSeparators(static_cast<int64_t>(run.figures.scanned)),
+                 WithSeparators(static_cast<int64_t>(run.figures.returned)), WordsOf(run.result).in_table});
   }
   context.Print(text);
   context.out() << SummaryOf(runs) << '\n';

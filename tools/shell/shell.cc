@@ -42,6 +42,9 @@ bool Shell::RunLine(const std::string& line) {
     std::vector<std::string> words = SplitWords(line.substr(start + 1)).words;
     if (words.empty()) words.emplace_back();
     words.front() = "\\" + words.front();
+    // Accept a semicolon, as behind a statement.
+    while (words.back().ends_with(';')) words.back().pop_back();
+    if (words.size() > 1 && words.back().empty()) words.pop_back();
     return RunOwnCommand(words);
   }
   if (IsStatementText(line)) return RunPartiqlText(line);
@@ -53,7 +56,13 @@ bool Shell::RunLine(const std::string& line) {
   }
   // Accept statements that were copied from a script.
   if (!words.empty() && words.front() == "itemctl") words.erase(words.begin());
-  if (!words.empty() && words.back() == ";") words.pop_back();
+  // A semicolon behind a word without quotes; what is in quotes may end with one.
+  if (!words.empty() && words.back().ends_with(';') &&
+      line.find_last_not_of(" \t\r\n") != std::string::npos &&
+      line[line.find_last_not_of(" \t\r\n")] == ';') {
+    words.back().pop_back();
+    if (words.back().empty()) words.pop_back();
+  }
   if (words.empty()) return true;
   if (words.size() == 1 && (words.front() == "quit" || words.front() == "exit")) return false;
   if (words.front() == "help") {
@@ -88,11 +97,9 @@ bool Shell::RunOwnCommand(const std::vector<std::string>& words) {
                                         : std::vector<std::string>{"table", "describe", words[1]};
     RunStatementWords(last_statement_);
   } else if (command == "\\x") {
-    session_.defaults.expanded = !session_.defaults.expanded;
-    streams_.err << "expanded output is " << (session_.defaults.expanded ? "on" : "off") << std::endl;
+    Switch(words, "expanded output", &session_.defaults.expanded);
   } else if (command == "\\timing") {
-    timing_ = !timing_;
-    streams_.err << "timing is " << (timing_ ? "on" : "off") << std::endl;
+    Switch(words, "timing", &timing_);
   } else if (command == "\\o") {
     SetOutput(words);
   } else if (command == "\\watch") {
@@ -103,6 +110,13 @@ bool Shell::RunOwnCommand(const std::vector<std::string>& words) {
     Fail("unknown command " + command + "; \\? lists them" + common::DidYouMean(command, ShellCommands()));
   }
   return true;
+}
+
+void Shell::Switch(const std::vector<std::string>& words, std::string_view what, bool* is_on) {
+  if (words.size() > 2 || (words.size() == 2 && words[1] != "on" && words[1] != "off"))
+    return Fail(words.front() + " takes on, off or nothing, which changes it");
+  *is_on = words.size() == 2 ? words[1] == "on" : !*is_on;
+  streams_.err << what << " is " << (*is_on ? "on" : "off") << std::endl;
 }
 
 void Shell::SetOutput(const std::vector<std::string>& words) {
@@ -166,7 +180,8 @@ void Shell::Watch(const std::vector<std::string>& words) {
 
 void Shell::Fail(std::string_view message) {
   const bool json = !session_.defaults.output.empty() && session_.defaults.output != "table";
-  exit_code_ = ReportError(UsageError(message), "", {.json = json}, streams_.err);
+  exit_code_ =
+      ReportError(UsageError(message), "", {.json = json, .width = ErrorWidth(streams_)}, streams_.err);
 }
 
 }  // namespace itemdb::tools

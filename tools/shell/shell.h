@@ -34,6 +34,8 @@ class Shell {
   void RunStatementWords(const std::vector<std::string>& words);
   void Watch(const std::vector<std::string>& words);
   void SetOutput(const std::vector<std::string>& words);
+  // \x and \timing: `what` is on, off or the other of both.
+  void Switch(const std::vector<std::string>& words, std::string_view what, bool* is_on);
   void Fail(std::string_view message);
 
   Streams streams_;

@@ -1,6 +1,7 @@
 #include "tools/shell/statement.h"
 
 #include <CLI/CLI.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,10 +33,14 @@ ExitCode Run(const Command& command, const CLI::App& parsed, Context& context, P
   context.out().flush();
   if (pager != nullptr) {
     pager->Finish();
+    // The shell has told why.
+    if (pager->cannot_run())
+      context.err() << "itemctl: the pager " << PagerCommand() << " cannot be run; see ITEMDB_PAGER\n";
     // The user has seen enough.
     if (pager->left_early()) return ExitCode::kOk;
   }
-  const ErrorForm form = {.json = context.format_is_explicit() && context.format() != OutputFormat::kTable};
+  const ErrorForm form = {.json = context.format_is_explicit() && context.format() != OutputFormat::kTable,
+                          .width = ErrorWidth(context.streams())};
   if (!status.ok()) {
     if (ExitCodeOf(status) == ExitCode::kUnreachable) status = Diagnosed(status, context);
     if (absl::IsUnauthenticated(status)) status = WithKeyAdvice(status, context.options());
@@ -53,11 +58,32 @@ bool IsPaged(const CommandTable& table, const CLI::App& parsed, const Context& c
          streams.in_is_terminal && streams.out_is_terminal && streams.terminal_size != nullptr;
 }
 
+// The names of the options that `arguments` give, without those that the environment gives.
+std::set<std::string> GivenOptions(const std::vector<std::string>& arguments) {
+  CommandTable table(RegisterAllCommands);
+  table.IgnoreEnvironment();
+  try {
+    table.root().parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::Error&) {
+    // A missing command: the caller has parsed the same arguments.
+  }
+  std::set<std::string> given;
+  for (const CLI::Option* option : table.root().get_options([](const CLI::Option*) { return true; })) {
+    if (option->count() > 0) given.insert(option->get_lnames().begin(), option->get_lnames().end());
+  }
+  return given;
+}
+
 // What the table's options name: the command of the command line, that of -c, or the shell.
-absl::StatusOr<Command> CommandOf(CommandTable& table, const Session& session) {
+absl::StatusOr<Command> CommandOf(CommandTable& table, const Session& session,
+                                  const std::vector<std::string>& arguments) {
   // A shell has read its profile when it was started.
   if (!session.is_shell || table.options().profile != session.defaults.profile) {
-    ITEMDB_RETURN_IF_ERROR(ApplyProfile(ProfilesPath(), table.options().profile, table.root()));
+    // A profile that was asked for by an option is meant, and not the server of an exported ITEMDB_ENDPOINT.
+    const std::string& profile = table.options().profile;
+    const std::set<std::string> given = profile.empty() ? std::set<std::string>() : GivenOptions(arguments);
+    ITEMDB_RETURN_IF_ERROR(
+        ApplyProfile(ProfilesPath(), profile, given.contains("profile"), given, table.root()));
   }
   const std::string& lines = table.options().command;
   if (lines.empty()) return table.selected() != nullptr ? table.selected() : Command(RunShell);
@@ -75,7 +101,8 @@ ExitCode RunStatement(const std::vector<std::string>& arguments, Streams streams
   CLI::App& root = table.root();
   const auto fail = [&](const absl::Status& status, const std::string& did_you_mean) {
     // The message names the suggestion already; JSON has it also in a member of its own.
-    const ErrorForm form = ErrorFormOf(arguments, session.defaults.output);
+    ErrorForm form = ErrorFormOf(arguments, session.defaults.output);
+    form.width = ErrorWidth(streams);
     return ReportError(status, form.json ? did_you_mean : "", form, streams.err);
   };
   // CLI11 reports errors, --help and --version by exceptions.
@@ -97,7 +124,7 @@ ExitCode RunStatement(const std::vector<std::string>& arguments, Streams streams
       return fail(status, did_you_mean);
     }
   }
-  const absl::StatusOr<Command> command = CommandOf(table, session);
+  const absl::StatusOr<Command> command = CommandOf(table, session, arguments);
   if (!command.ok()) return fail(command.status(), "");
   const CLI::App& parsed = Innermost(root);
   Context context(table.options(), streams, &session);

@@ -163,7 +163,7 @@ void AddOperations(const CallMetrics& metrics, Families& out) {
   for (const auto& one : operations) out.Add(labels(one), one.request_bytes);
   out.Counter("itemdb_reply_bytes_total", "Bytes of replies, without heads.");
   for (const auto& one : operations) out.Add(labels(one), one.figures.reply_bytes);
-  out.Counter("itemdb_returned_items_total", "Items in the pages of queries and scans.");
+  out.Counter("itemdb_returned_items_total", "Items in the replies of reads.");
   for (const auto& one : operations) {
     if (one.figures.items > 0) out.Add(labels(one), one.figures.items);
   }
@@ -188,7 +188,7 @@ void AddTableCalls(const CallMetrics& metrics, Families& out) {
   }
   out.Counter("itemdb_table_reply_bytes_total", "Bytes of replies, by table.");
   for (const auto& one : tables) out.Add(labels(one), one.figures.reply_bytes);
-  out.Counter("itemdb_table_returned_items_total", "Items in the pages of queries and scans, by table.");
+  out.Counter("itemdb_table_returned_items_total", "Items in the replies of reads, by table.");
   for (const auto& one : tables) {
     if (one.figures.items > 0) out.Add(labels(one), one.figures.items);
   }

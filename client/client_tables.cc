@@ -160,12 +160,16 @@ absl::StatusOr<std::vector<ContributorInsights>> Client::ListContributorInsights
   message.set_table_name(table_name);
   std::vector<ContributorInsights> all;
   do {
-    const auto page = Call<v1::ListContributorInsightsReply, v1::ListContributorInsightsReply>(
+    // The token of the next page.
+    const absl::StatusOr<std::string> next = Call<v1::ListContributorInsightsReply, std::string>(
         core_, "/itemdb.v1.Tables/ListContributorInsights", CallKind::kRead, message, options,
-        [](const v1::ListContributorInsightsReply& reply) { return reply; });
-    ITEMDB_RETURN_IF_ERROR(page.status());
-    for (const auto& summary : page->contributor_insights_summaries()) all.push_back(FromProto(summary));
-    message.set_next_token(page->next_token());
+        [&all](const v1::ListContributorInsightsReply& reply) {
+          for (const auto& summary : reply.contributor_insights_summaries())
+            all.push_back(FromProto(summary));
+          return reply.next_token();
+        });
+    ITEMDB_RETURN_IF_ERROR(next.status());
+    message.set_next_token(*next);
   } while (!message.next_token().empty());
   return all;
 }

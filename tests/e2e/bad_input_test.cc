@@ -399,7 +399,7 @@ TEST_F(BadInputTest, StartKeys) {
 TEST_F(BadInputTest, CommandLines) {
   ExpectRefused({
       {{}, kUsage, {"command", "table, index, ttl, item, query, scan"}},
-      {{"frob"}, kUsage, {"frob", "allowed are"}},
+      {{"frob"}, kUsage, {"frob", "itemctl help lists the commands"}},
       {{"item", "frob"}, kUsage, {"frob", "get, put, update, delete"}},
       {{"scan", "Order", "--nonsense"}, kUsage, {"--nonsense"}},
       {{"scan"}, kUsage, {"TABLE"}},

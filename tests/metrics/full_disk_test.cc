@@ -6,7 +6,6 @@
 #include "tests/support/await.h"
 #include "tests/support/files.h"
 #include "tests/support/paths.h"
-#include "tests/support/repetitions.h"
 
 namespace itemdb::metrics {
 namespace {
@@ -17,7 +16,6 @@ constexpr char kMakeNests[] = R"x({"TableName": "Nests", "BillingMode": "PAY_PER
 constexpr char kPutNest[] = R"x({"TableName": "Nests", "Item": {"id": {"S": "a"}}})x";
 
 TEST_F(MeteredDaemon, CountsWhatAFullDiskRefuses) {
-  if (testing::kHasSanitizer) GTEST_SKIP() << "LD_PRELOAD and a sanitizer do not go together";
   const std::string faults = directory_.path() + "/faults";
   std::filesystem::create_directory(faults);
   daemon_.set_environment(

@@ -224,7 +224,7 @@ TEST_F(AuditLogTest, RefusedCallsAreCountedAndLoggedTenTimesASecondAtMost) {
   EXPECT_FALSE(audit.Wants(daemon::Role::kAdmin)) << "there is no file";
   const std::string logged = logged_.str();
   EXPECT_THAT(logged, HasSubstr("call refused method=itemdb.v1.Data/GetItem peer=ipv4:10.0.0.7:1 key_id=AK1 "
-                                "code=UNAUTHENTICATED reason=no key"));
+                                "code=UNAUTHENTICATED reason=\"no key\""));
   EXPECT_LE(std::count(logged.begin(), logged.end(), '\n'), 11 * (seconds.count() + 2));
 }
 

@@ -50,8 +50,8 @@ class FileWatcherTest : public ::testing::Test {
  protected:
   void Start() {
     watcher_ = std::make_unique<daemon::FileWatcher>(
-        std::vector<daemon::WatchedFiles>{{"certificates", "tls_cert=a.pem", certificates_.Reload()},
-                                          {"access keys", "access_keys=k.toml", keys_.Reload()}},
+        std::vector<daemon::WatchedFiles>{{"certificates", "a.pem", certificates_.Reload()},
+                                          {"access keys", "k.toml", keys_.Reload()}},
         absl::Milliseconds(1), std::make_shared<spdlog::logger>("test", sink_));
   }
 
@@ -86,7 +86,7 @@ TEST_F(FileWatcherTest, KeepsWhatIsInEffectAndComplainsOnce) {
   keys_.content = -1;
   ASSERT_TRUE(keys_.AwaitPolls(3));
   watcher_.reset();
-  EXPECT_EQ(Count(log_.str(), "access keys not reloaded, the old ones stay in effect reason=it is negative"),
+  EXPECT_EQ(Count(log_.str(), "access keys not reloaded, the old ones stay in effect reason=\"it is negative\""),
             2u)
       << "once for each time that it became so";
 }

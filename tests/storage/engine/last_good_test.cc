@@ -308,8 +308,8 @@ TEST_F(LastGoodTest, TellsWhatIsKeptAndWhatIsLost) {
   const auto tells = [&](const std::string& text) { EXPECT_THAT(log_.str(), ::testing::HasSubstr(text)); };
   fs::remove(PathOf(lost));
   ASSERT_TRUE(Database::Open(Options(/*recover_last_good=*/true)).ok());
-  tells("a table file is damaged file=\"" + lost + "\" family=items");
-  tells("the files from before the recovery are kept path=\"" + data_ + "/quarantine-1\" files=");
+  tells("a table file is damaged file=" + lost + " family=items");
+  tells("the files from before the recovery are kept path=" + data_ + "/quarantine-1 files=");
   // The change log is whole, but it says nothing about the lost file.
   tells("recovered_through=unknown first_missing=unknown durable_before=121");
   tells("derived data rebuilt table=Order items=60 items_before=120");

@@ -239,8 +239,9 @@ TEST(CheckOfADroppedTable, SeesEveryRecord) {
   EXPECT_EQ(reply->index_entries_checked(), 2 * kItems);
 }
 
-// The entries of an unfinished index are removed with the table, also those written after the deletion.
-TEST(BuildOfADroppedTable, LeavesNothingBehind) {
+// The entries of an unfinished index are removed, also those written after the deletion. A table can be
+// deleted only after such an index.
+TEST(BuildOfADroppedIndex, LeavesNothingBehind) {
   TemporaryDirectory directory;
   auto gate = std::make_shared<GateFileSystem>(rocksdb::FileSystem::Default(), [](const std::string& path) {
     return path.find("/builds/") != std::string::npos;
@@ -254,10 +255,13 @@ TEST(BuildOfADroppedTable, LeavesNothingBehind) {
     gate->Shut();
     ASSERT_TRUE(UpdateTable(*database, CreateIndexRequest("Things", "Later", {"status:S"}, 1)).ok());
     gate->AwaitWaiting();
-    ASSERT_TRUE(DeleteTable(database, "Things").ok());
+    EXPECT_FALSE(DeleteTable(database, "Things").ok());
+    const bool deleted = UpdateTable(*database, DeleteIndexRequest("Things", "Later")).ok() &&
+                         DeleteTable(database, "Things").ok();
     std::this_thread::sleep_for(kReclaimTime);
     EXPECT_EQ(database->GetStatus().disk().dropped_count(), 2);
     gate->Open();
+    ASSERT_TRUE(deleted);
     database.CreateTable(TableRequest("Next"));  // So that no view is from before the deletion.
     EXPECT_TRUE(Await([&] { return database->GetStatus().disk().dropped_count() == 0; }));
     EXPECT_TRUE(AwaitNoBuildFiles(directory.path() + "/data"));

@@ -14,7 +14,7 @@ namespace {
 constexpr auto kOfTableNames = [] {
   std::array<bool, 256> of_names{};
   for (const char* range : {"az", "AZ", "09", "__", "--", ".."}) {
-    for (int c = range[0]; c <= range[1]; ++c) of_names[static_cast<size_t>(c)] = true;
+    for (char c = range[0]; c <= range[1]; ++c) of_names[static_cast<unsigned char>(c)] = true;
   }
   return of_names;
 }();

@@ -1,6 +1,7 @@
 // PartiQL: requests and the whole bodies of their replies.
 
 #include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
 #include "tests/http/json_fixture.h"
 
 namespace itemdb::testing {

@@ -86,8 +86,9 @@ TEST_F(FileWatcherTest, KeepsWhatIsInEffectAndComplainsOnce) {
   keys_.content = -1;
   ASSERT_TRUE(keys_.AwaitPolls(3));
   watcher_.reset();
-  EXPECT_EQ(Count(log_.str(), "access keys not reloaded, the old ones stay in effect reason=\"it is negative\""),
-            2u)
+  EXPECT_EQ(
+      Count(log_.str(), "access keys not reloaded, the old ones stay in effect reason=\"it is negative\""),
+      2u)
       << "once for each time that it became so";
 }
 

@@ -40,6 +40,8 @@ std::string Quoted(std::string_view value) {
 
 // Text among the words: in quotes only if a part of it would be taken for a field.
 std::string WordsText(std::string_view words) {
+  // A blank may stand before it.
+  if (EndOfName(words, 0) != std::string_view::npos) return Quoted(words);
   std::string text;
   for (size_t i = 0; i < words.size(); ++i) {
     if (words[i] == '"' || (words[i] == ' ' && EndOfName(words, i + 1) != std::string_view::npos))

@@ -71,6 +71,14 @@ TEST_F(LogTest, WordsAddNoFields) {
   }
 }
 
+TEST_F(LogTest, WordsAfterABlankAddNoFields) {
+  log_->warn("cannot read {} tables={}", "level=error", 1);
+  std::string line = TakeLine();
+  line.pop_back();
+  EXPECT_EQ(ParseLogLine(line).words, "cannot read level=error");
+  EXPECT_THAT(ParseLogLine(line).fields, ElementsAre(Pair("tables", "1")));
+}
+
 // Of other loggers, such as spdlog's own.
 TEST(ParseLogLine, TakesAnyText) {
   for (const char* text :

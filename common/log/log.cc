@@ -17,7 +17,6 @@ size_t EndOfName(std::string_view text, size_t begin) {
   return end > begin && end < text.size() && text[end] == '=' ? end + 1 : std::string_view::npos;
 }
 
-// A control character as \n or \x1b.
 void AppendEscaped(char c, std::string& line) {
   const auto byte = static_cast<unsigned char>(c);
   if (c == '\n') {
@@ -36,6 +35,14 @@ std::string Quoted(std::string_view value) {
     AppendEscaped(c, text);
   }
   return text + '"';
+}
+
+// The value of a field: in quotes, with escapes such as \" and \n, unless it is plain.
+std::string FieldText(std::string_view value) {
+  const bool is_plain = !value.empty() && std::none_of(value.begin(), value.end(), [](char c) {
+    return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f || c == '"' || c == '=' || c == '\\';
+  });
+  return is_plain ? std::string(value) : Quoted(value);
 }
 
 // Text among the words: in quotes only if a part of it would be taken for a field.
@@ -78,11 +85,10 @@ std::pair<std::string, size_t> Unquoted(std::string_view text, size_t begin) {
 
 }  // namespace
 
-std::string FieldText(std::string_view value) {
-  const bool is_plain = !value.empty() && std::none_of(value.begin(), value.end(), [](char c) {
-    return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f || c == '"' || c == '=' || c == '\\';
-  });
-  return is_plain ? std::string(value) : Quoted(value);
+std::string OneLine(std::string_view text) {
+  std::string line;
+  for (const char c : text) AppendEscaped(c, line);
+  return line;
 }
 
 LogLine ParseLogLine(std::string_view line) {

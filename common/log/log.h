@@ -20,8 +20,8 @@
 
 namespace itemdb::common {
 
-// `value` as it stands in a line: in quotes, with escapes such as \" and \n, unless it is plain.
-std::string FieldText(std::string_view value);
+// `text` with its control characters as \n or \x1b.
+std::string OneLine(std::string_view text);
 
 // A line, taken apart.
 struct LogLine {

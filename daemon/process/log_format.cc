@@ -39,22 +39,6 @@ std::string LevelName(spdlog::level::level_enum level) {
   return std::string(name.data(), name.size());
 }
 
-// Writes control characters as \n or \x1b, so that text from a client cannot add lines to the text log.
-std::string OneLine(std::string_view text) {
-  std::string line;
-  for (char c : text) {
-    auto byte = static_cast<unsigned char>(c);
-    if (c == '\n') {
-      line += "\\n";
-    } else if (byte < 0x20 || byte == 0x7f) {
-      absl::StrAppendFormat(&line, "\\x%02x", byte);
-    } else {
-      line += c;
-    }
-  }
-  return line;
-}
-
 nlohmann::ordered_json JsonValue(std::string_view value) {
   int64_t number = 0;
   auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
@@ -91,7 +75,7 @@ class LogFormatter final : public spdlog::formatter {
   std::string Text(const spdlog::details::log_msg& message, std::string_view payload) {
     std::string line = Prefix(message);
     if (!style_.journal) line += absl::StrFormat("%s %s ", Time(message), LevelName(message.level));
-    return line + OneLine(payload);
+    return line + common::OneLine(payload);
   }
 
   std::string Json(const spdlog::details::log_msg& message, std::string_view payload) {

@@ -83,6 +83,14 @@ absl::StatusOr<ServerProcess> StartItemdWith(const std::string& directory,
   return StartGrpc("itemd", all, address_file);
 }
 
+absl::StatusOr<ServerProcess> StartItemdDevProcess(const std::string& directory, bool unix_socket) {
+  const std::string address_file = directory + ".address";
+  return StartGrpc("itemd",
+                   {"dev", "--listen", ListenAddress(directory, unix_socket), "--http-listen", "127.0.0.1:0",
+                    "--address-file", address_file, "--log-level", "warn"},
+                   address_file);
+}
+
 absl::StatusOr<ServerProcess> StartEchoProcess(const std::string& directory, bool unix_socket) {
   std::string address_file = directory + ".address";
   return StartGrpc(

@@ -35,6 +35,8 @@ absl::StatusOr<ServerProcess> StartItemdProcess(const std::string& directory, bo
 // The same, durable, on a port of 127.0.0.1, with more arguments.
 absl::StatusOr<ServerProcess> StartItemdWith(const std::string& directory,
                                              const std::vector<std::string>& arguments);
+// Starts `itemd dev`, which keeps its data in memory; it uses `directory` only for these two names.
+absl::StatusOr<ServerProcess> StartItemdDevProcess(const std::string& directory, bool unix_socket);
 // The same for the echo server. It uses `directory` only for these two names.
 absl::StatusOr<ServerProcess> StartEchoProcess(const std::string& directory, bool unix_socket);
 

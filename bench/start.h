@@ -1,5 +1,5 @@
 // `itembench start`: the time from starting itemd on a directory that does not exist to its first answer, and
-// its memory when idle; the same for the echo server.
+// its memory when idle; the same for `itemd dev` and the echo server.
 #pragma once
 
 #include "bench/session.h"

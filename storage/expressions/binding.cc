@@ -90,19 +90,28 @@ void Binding::ResolveSteps() {
   }
 }
 
-std::vector<std::string> Binding::TopLevelAttributes() const {
+std::vector<std::string> Binding::TopLevelAttributes() const { return FirstNames(1); }
+std::vector<std::string> Binding::NestedAttributes() const { return FirstNames(2); }
+
+std::vector<std::string> Binding::FirstNames(uint32_t steps) const {
   std::vector<std::string> names;
-  names.reserve(tree_->paths.size());
-  for (const PathSyntax& path : tree_->paths) names.emplace_back(steps_[path.first].name);
+  for (const PathSyntax& path : tree_->paths) {
+    if (path.count >= steps) names.emplace_back(steps_[path.first].name);
+  }
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
 
 absl::Status OperandTypeError(std::string_view expression_name, std::string_view operation, ValueType type) {
+  return OperandTypeError(expression_name, operation, ValueTypeName(type));
+}
+
+absl::Status OperandTypeError(std::string_view expression_name, std::string_view operation,
+                              std::string_view types) {
   return ExpressionError(RuleOfOperation(operation), expression_name,
                          Concat({"Incorrect operand type for operator or function; operator or function: ",
-                                 operation, ", operand type: ", ValueTypeName(type)}));
+                                 operation, ", operand type: ", types}));
 }
 
 absl::Status CheckBetweenBounds(std::string_view expression_name, ValueView lower, ValueView upper) {
@@ -120,12 +129,14 @@ absl::Status CheckBetweenBounds(std::string_view expression_name, ValueView lowe
                                  ", upper bound operand: AttributeValue: ", DescribeValue(upper)}));
 }
 
+std::string_view CutForMessage(std::string_view text) { return CutUtf8(text, kMaxDescribedBytes); }
+
 std::string DescribeValue(ValueView value) {
   std::string text;
   switch (value.type()) {
     case ValueType::kS:
     case ValueType::kN:
-      text = CutUtf8(value.payload(), kMaxDescribedBytes);
+      text = CutForMessage(value.payload());
       break;
     case ValueType::kB: {
       std::string_view bytes = value.payload().substr(0, kMaxDescribedBytes);

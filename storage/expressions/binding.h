@@ -41,10 +41,14 @@ class Binding {
 
   // The first names of all paths, sorted, each once.
   std::vector<std::string> TopLevelAttributes() const;
+  // Of those paths that lead into a map or list.
+  std::vector<std::string> NestedAttributes() const;
 
   const OperandSyntax& operand(uint32_t position) const { return tree_->operands[position]; }
 
  private:
+  // The first names of the paths with at least `steps` steps, sorted, each once.
+  std::vector<std::string> FirstNames(uint32_t steps) const;
   // Called after `names_` and `values_` are set.
   void ResolveSteps();
 
@@ -58,10 +62,16 @@ class Binding {
 
 // Returns the error for an operand type that the operator or function does not accept.
 absl::Status OperandTypeError(std::string_view expression_name, std::string_view operation, ValueType type);
+// The same where several types are possible, as in "{N,S}".
+absl::Status OperandTypeError(std::string_view expression_name, std::string_view operation,
+                              std::string_view types);
 
 // Checks the literal bounds of a BETWEEN (EXP-19), which must be N, S or B. INVALID_ARGUMENT: the types
 // differ or lower > upper.
 absl::Status CheckBetweenBounds(std::string_view expression_name, ValueView lower, ValueView upper);
+
+// Cuts a long text as messages show it.
+std::string_view CutForMessage(std::string_view text);
 
 // Returns a value as messages show it: "{S:text}". Long values are cut.
 std::string DescribeValue(ValueView value);

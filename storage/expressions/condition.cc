@@ -62,8 +62,7 @@ class OperandCheck {
         return CheckTypes(condition,
                           [](ValueType type) { return type == ValueType::kS || type == ValueType::kB; });
       case ConditionKind::kContains:
-        ITEMDB_RETURN_IF_ERROR(CheckDistinct(condition));
-        return CheckContainer(condition);
+        return CheckDistinct(condition);
     }
     return absl::OkStatus();
   }
@@ -106,9 +105,7 @@ class OperandCheck {
   absl::Status CheckTypeName(const ConditionSyntax& condition) const {
     const OperandSyntax& type = Operand(condition, 1);
     if (type.kind != OperandKind::kValue) {
-      return ExpressionError(
-          "EXP-15", expression_name_,
-          "The second operand of attribute_type must be an expression attribute value of type S");
+      return OperandTypeError(expression_name_, "attribute_type", "{NS,SS,L,BS,N,M,B,BOOL,NULL,S}");
     }
     if (TypeOf(type) != ValueType::kS)
       return OperandTypeError(expression_name_, "attribute_type", TypeOf(type));
@@ -116,17 +113,8 @@ class OperandCheck {
     if (std::find(kTypeNames.begin(), kTypeNames.end(), name.payload()) != kTypeNames.end())
       return absl::OkStatus();
     return ExpressionError("EXP-15", expression_name_,
-                           Concat({"Invalid attribute type name found; type: ", DescribeValue(name),
-                                   ", valid types: {S,N,B,SS,NS,BS,L,M,BOOL,NULL}"}));
-  }
-
-  absl::Status CheckContainer(const ConditionSyntax& condition) const {
-    const OperandSyntax& container = Operand(condition, 0);
-    if (container.kind != OperandKind::kValue) return absl::OkStatus();
-    ValueType type = TypeOf(container);
-    if (type == ValueType::kS || type == ValueType::kB || type == ValueType::kL || IsSet(type))
-      return absl::OkStatus();
-    return OperandTypeError(expression_name_, "contains", type);
+                           Concat({"Invalid attribute type name found; type: ", CutForMessage(name.payload()),
+                                   ", valid types: {B,NULL,SS,BOOL,L,BS,N,NS,S,M}"}));
   }
 
   absl::Status CheckSize(const OperandSyntax& size) const {
@@ -277,6 +265,7 @@ class Evaluation {
 struct Condition::Rep {
   Binding binding;
   std::vector<std::string> top_level;
+  std::vector<std::string> nested;
 };
 
 absl::StatusOr<Condition> Condition::Compile(std::string_view expression_name, std::string_view text,
@@ -304,6 +293,7 @@ Condition Condition::FromLegacy(ValuedTree legacy) {
 
 Condition Condition::FromRep(std::shared_ptr<Rep> rep) {
   rep->top_level = rep->binding.TopLevelAttributes();
+  rep->nested = rep->binding.NestedAttributes();
   Condition condition;
   condition.rep_ = std::move(rep);
   return condition;
@@ -314,6 +304,7 @@ bool Condition::Evaluate(ItemView item) const {
 }
 
 const std::vector<std::string>& Condition::TopLevelAttributes() const { return rep_->top_level; }
+const std::vector<std::string>& Condition::NestedAttributes() const { return rep_->nested; }
 
 std::string Condition::Shape() const { return ConditionShape(rep_->binding); }
 uint64_t Condition::ShapeHash() const { return ConditionShapeHash(rep_->binding); }

@@ -33,6 +33,8 @@ class Condition {
 
   // The top-level attribute names of all paths, sorted, each once.
   const std::vector<std::string>& TopLevelAttributes() const;
+  // Of those paths that lead into a map or list.
+  const std::vector<std::string>& NestedAttributes() const;
 
   // See storage/expressions/shape.h.
   std::string Shape() const;

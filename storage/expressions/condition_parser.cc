@@ -107,11 +107,11 @@ class ConditionParser : public Grammar {
   }
 
   std::optional<Parsed> ParsePositiveFactor(bool operand_allowed) {
-    if (AtFunction() && FindFunction(Peek().text) != nullptr) return ParseFunction();
+    if (AtFunction() && FindFunction(Peek().text) != nullptr) return RefuseComparison(ParseFunction());
     std::optional<Parsed> left;
     if (Peek().kind == TokenKind::kLeftParenthesis) {
       left = ParseParentheses();
-      if (!left || !left->is_operand) return left;
+      if (!left || !left->is_operand) return RefuseComparison(left);
     } else {
       std::optional<uint32_t> operand = ParseOperand();
       if (!operand) return std::nullopt;
@@ -119,6 +119,14 @@ class ConditionParser : public Grammar {
     }
     if (operand_allowed && Peek().kind == TokenKind::kRightParenthesis) return left;
     return ParseComparison(left->position);
+  }
+
+  // `condition`, unless it is a function, such as attribute_exists, that is compared.
+  std::optional<Parsed> RefuseComparison(std::optional<Parsed> condition) {
+    if (!condition || !(ComparatorOf(Peek().kind) || AtKeyword("BETWEEN") || AtKeyword("IN")))
+      return condition;
+    const std::string_view name = ConditionName(tree_->conditions[condition->position].kind);
+    return FindFunction(name) != nullptr ? Misplaced(name) : condition;
   }
 
   std::optional<Parsed> ParseParentheses() {

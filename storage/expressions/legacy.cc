@@ -95,12 +95,17 @@ class TreeBuilder {
     tree_->actions.push_back({.kind = kind, .path = attribute, .operand = operand});
   }
 
-  // INVALID_ARGUMENT: `parameter` has more values than an expression may have operands.
+  // INVALID_ARGUMENT: `parameter` has more values than an expression may have operands, or one condition that
+  // ConditionalOperator would join.
   absl::StatusOr<ValuedTree> FinishConditions(std::string_view parameter, v1::ConditionalOperator joined_by,
                                               const std::vector<uint32_t>& terms) {
     if (values_.size() > kMaxLegacyValues) {
       return Invalid({parameter, " has ", std::to_string(values_.size()), " values; at most ",
                       std::to_string(kMaxLegacyValues), " are allowed"});
+    }
+    if (joined_by != v1::CONDITIONAL_OPERATOR_UNSPECIFIED && terms.size() == 1) {
+      return ValidationError(
+          "SEM-112", "ConditionalOperator can only be used when Filter or Expected has two or more elements");
     }
     bool any = joined_by == v1::CONDITIONAL_OPERATOR_OR;
     tree_->root =
@@ -356,7 +361,7 @@ absl::StatusOr<ValuedTree> KeyConditionsTree(const LegacyEntries<wire::NamedCond
         break;
     }
   }
-  return ConditionsTree("KeyConditions", conditions, v1::CONDITIONAL_OPERATOR_AND);
+  return ConditionsTree("KeyConditions", conditions, v1::CONDITIONAL_OPERATOR_UNSPECIFIED);
 }
 
 absl::StatusOr<ValuedTree> UpdatesTree(const LegacyEntries<wire::NamedUpdate>& updates) {

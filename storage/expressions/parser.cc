@@ -61,6 +61,9 @@ absl::StatusOr<std::shared_ptr<const Tree>> ParseExpression(ExpressionKind kind,
 absl::Status ExpressionError(std::string_view rule, std::string_view expression_name,
                              std::string_view message, std::string_view addition) {
   const std::string text = Concat({"Invalid ", expression_name, ": ", message});
+  // Of the clauses of a PartiQL statement the service names none.
+  if (!expression_name.ends_with("Expression"))
+    return WithServiceText(std::string(message), ValidationError(rule, Concat({text, addition})));
   return addition.empty() ? ValidationError(rule, text) : DetailedError(rule, text, addition);
 }
 

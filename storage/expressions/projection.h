@@ -23,8 +23,7 @@ class Projection {
   static absl::StatusOr<Projection> FromTree(std::string_view expression_name, ValuedTree tree);
 
   // The same, but each value is an attribute of its own, named by the last name of its path and the indexes
-  // behind it (PQL-01): `a.b[0]` becomes the attribute `b[0]`. Of several values with one name the last path
-  // of the tree that has one counts.
+  // behind it (PQL-01): `a.b[0]` becomes the attribute `b[0]`. INVALID_ARGUMENT: two have one name.
   static absl::StatusOr<Projection> Columns(std::string_view expression_name, ValuedTree tree);
 
   // Appends the projected item to `*out`, encoded and canonical (EXP-34); nothing when no path matches.
@@ -32,6 +31,8 @@ class Projection {
 
   // The top-level attribute names of all paths, sorted, each once.
   const std::vector<std::string>& TopLevelAttributes() const;
+  // Of those paths that lead into a map or list.
+  const std::vector<std::string>& NestedAttributes() const;
 
  private:
   struct Rep;

@@ -1,7 +1,5 @@
 #include "storage/expressions/update.h"
 
-#include <algorithm>
-
 #include "storage/base/limits.h"
 #include "storage/expressions/binding.h"
 #include "storage/expressions/compare.h"
@@ -58,6 +56,7 @@ struct UpdateExpression::Rep {
   // The paths that are written; leaves are positions in Tree::actions.
   PathTree targets;
   std::vector<std::string> top_level;
+  std::vector<std::string> nested;
   bool creates_item = false;
   // Error messages are those of AttributeUpdates when the update does not fit an item.
   bool legacy = false;
@@ -98,6 +97,7 @@ absl::StatusOr<UpdateExpression> UpdateExpression::FromRep(std::string_view expr
         actions[i].kind == UpdateActionKind::kSet || actions[i].kind == UpdateActionKind::kAdd;
   }
   rep->top_level = rep->targets.TopLevelAttributes();
+  rep->nested = rep->binding.NestedAttributes();
   UpdateExpression update;
   update.rep_ = std::move(rep);
   return update;
@@ -120,13 +120,7 @@ std::string UpdateExpression::TouchedPart(ItemView item) const {
 
 const std::vector<std::string>& UpdateExpression::TopLevelAttributes() const { return rep_->top_level; }
 
-bool UpdateExpression::TouchesNested(std::string_view name) const {
-  const std::vector<PathTree::Node>& roots = rep_->targets.roots();
-  auto found = std::lower_bound(
-      roots.begin(), roots.end(), name,
-      [](const PathTree::Node& node, std::string_view wanted) { return node.step.name < wanted; });
-  return found != roots.end() && found->step.name == name && !found->is_leaf();
-}
+const std::vector<std::string>& UpdateExpression::NestedAttributes() const { return rep_->nested; }
 
 bool UpdateExpression::CreatesItem() const { return rep_->creates_item; }
 

@@ -40,10 +40,10 @@ class UpdateExpression {
   // Empty when the item has none of them.
   std::string TouchedPart(ItemView item) const;
 
-  // The top-level names of the paths that the update writes, sorted, each once; whether the update writes a
-  // path below the top-level attribute `name`.
+  // The top-level names of the paths that the update writes, sorted, each once.
   const std::vector<std::string>& TopLevelAttributes() const;
-  bool TouchesNested(std::string_view name) const;
+  // Those of all paths, also of values, that lead into a map or list.
+  const std::vector<std::string>& NestedAttributes() const;
 
   // False when the update has only REMOVE and DELETE clauses, which create no item (EXP-33).
   bool CreatesItem() const;

@@ -3,6 +3,7 @@
 #include "storage/base/call_trace.h"
 #include "storage/catalog/capacity.h"
 #include "storage/catalog/key_counting.h"
+#include "storage/catalog/key_paths.h"
 #include "storage/expressions/from_request.h"
 #include "storage/items/operations.h"
 #include "storage/patterns/access_call.h"
@@ -31,6 +32,8 @@ absl::StatusOr<PreparedGet> Prepare(Engine& engine, const wire::GetItemRequest& 
   ITEMDB_ASSIGN_OR_RETURN(std::string key, CanonicalizeItem(request.key()));
   ITEMDB_ASSIGN_OR_RETURN(get.table, get.view->catalog().Find(request.table_name()));
   ITEMDB_ASSIGN_OR_RETURN(get.key, EncodeExactPrimaryKey(*get.table, ItemView(key)));
+  if (get.projection.has_value())
+    ITEMDB_RETURN_IF_ERROR(CheckNoPathIntoKeys(*get.table, get.projection->NestedAttributes()));
   get.call.Bind(*get.table->patterns, AccessOperation::kGetItem);
   return get;
 }

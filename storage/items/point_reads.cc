@@ -3,6 +3,7 @@
 #include "storage/base/call_trace.h"
 #include "storage/base/limits.h"
 #include "storage/catalog/key_counting.h"
+#include "storage/catalog/key_paths.h"
 #include "storage/values/canonical.h"
 
 namespace itemdb::storage {
@@ -43,6 +44,8 @@ absl::StatusOr<PointRead> PrepareTransactRead(const Catalog& catalog, const std:
   if (!read.key_error.ok()) return read;
   ITEMDB_ASSIGN_OR_RETURN(read.key, EncodeKeyOfAnySize(*read.table, ItemView(canonical)));
   read.key_error = CheckKeySize(*read.table, ItemView(canonical));
+  if (read.key_error.ok() && read.projection.has_value())
+    ITEMDB_RETURN_IF_ERROR(CheckNoPathIntoKeys(*read.table, read.projection->NestedAttributes()));
   return read;
 }
 

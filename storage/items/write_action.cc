@@ -4,6 +4,7 @@
 #include "storage/base/limits.h"
 #include "storage/base/service_text.h"
 #include "storage/catalog/key_counting.h"
+#include "storage/catalog/key_paths.h"
 #include "storage/changes/change_record.h"
 #include "storage/expressions/from_request.h"
 #include "storage/expressions/placeholders.h"
@@ -30,29 +31,15 @@ absl::Status CheckReturnValues(ActionKind kind, v1::ReturnValues return_values) 
   return absl::OkStatus();
 }
 
-// Refuses updates of the table's key attributes (EXP-32) and of paths inside those of indexes (SEM-071).
+// Refuses updates of the table's key attributes (EXP-32) and paths into those of indexes (SEM-071).
 absl::Status CheckUpdatedAttributes(const Table& table, const UpdateExpression& update) {
   for (const std::string& name : update.TopLevelAttributes()) {
     if (table.IsKeyAttribute(name)) {
       return ValidationError("EXP-32", "One or more parameter values were invalid: Cannot update attribute " +
                                            name + ". This attribute is part of the key");
     }
-    if (!update.TouchesNested(name)) continue;
-    for (const Index& index : table.indexes) {
-      if (index.time_to_live) continue;  // A time-to-live attribute may have any value.
-      for (const auto* part : {&index.partition, &index.sort}) {
-        for (const KeyAttribute& attribute : *part) {
-          if (attribute.name != name) continue;
-          return ValidationError(
-              "SEM-071",
-              "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: "
-              "IndexKey: " +
-                  name);
-        }
-      }
-    }
   }
-  return absl::OkStatus();
+  return CheckNoPathIntoKeys(table, update.NestedAttributes());
 }
 
 // The condition and the update of `request`, as expressions or as legacy parameters.
@@ -62,12 +49,12 @@ absl::StatusOr<ActionExpressions> CompileExpressions(ActionKind kind, const wire
   const bool has_condition = !request.condition_expression().empty();
   const bool has_legacy_update = is_update && !request.attribute_updates().empty();
   const bool has_expected = !request.expected().empty();
-  ITEMDB_RETURN_IF_ERROR(CheckConditionalOperator(request.conditional_operator(), has_expected));
   ITEMDB_RETURN_IF_ERROR(CheckNotMixed(
       {{"AttributeUpdates", has_legacy_update},
        {"Expected", has_expected},
        {"ConditionalOperator", request.conditional_operator() != v1::CONDITIONAL_OPERATOR_UNSPECIFIED}},
       {{"UpdateExpression", has_update}, {"ConditionExpression", has_condition}}));
+  ITEMDB_RETURN_IF_ERROR(CheckConditionalOperator(request.conditional_operator(), has_expected));
   ITEMDB_ASSIGN_OR_RETURN(Placeholders placeholders, MakePlaceholders(request, has_update || has_condition));
   ActionExpressions expressions;
   expressions.bytes = request.ByteSizeLong() - request.key_or_item().size();
@@ -137,6 +124,18 @@ absl::Status CompareEntries(const PreparedAction& action, Decision* decision) {
       change.projected = std::move(new_entry->item);
     }
     decision->entry_changes.push_back(std::move(change));
+  }
+  return absl::OkStatus();
+}
+
+// Whether every index can have an entry of the item that is put.
+absl::Status CheckFitsIndexes(const PreparedAction& action) {
+  ReadVectorValue vector;
+  for (const Index& index : action.table->indexes) {
+    const ItemView item(action.key_or_item);
+    ITEMDB_RETURN_IF_ERROR(index.vector.has_value()
+                               ? MakeIndexEntry(index, item, action.key.encoded, &vector).status()
+                               : MakeEntryKey(index, item, action.key.encoded).status());
   }
   return absl::OkStatus();
 }
@@ -256,8 +255,10 @@ absl::StatusOr<PreparedAction> PrepareTransactAction(ActionKind kind, const wire
     action.key_error = CheckKeySize(table, key_or_item);
   }
   action.key = ItemKey(table.storage_id, std::move(key));
-  if (action.update.has_value() && action.key_error.ok())
-    ITEMDB_RETURN_IF_ERROR(CheckUpdatedAttributes(table, *action.update));
+  if (!action.key_error.ok()) return action;
+  if (action.update.has_value()) ITEMDB_RETURN_IF_ERROR(CheckUpdatedAttributes(table, *action.update));
+  if (action.condition.has_value())
+    ITEMDB_RETURN_IF_ERROR(CheckNoPathIntoKeys(table, action.condition->NestedAttributes()));
   return action;
 }
 
@@ -305,6 +306,10 @@ Decision Decide(PreparedAction& action, CommitGroup& group) {
   if (decision.old_item.has_value()) decision.old_size = ItemSizeBytes(ItemView(*decision.old_item));
   if (action.condition.has_value() &&
       !action.condition->Evaluate(ItemView(decision.old_item.value_or(std::string_view())))) {
+    // What is wrong with the item comes first.
+    if (action.kind == ActionKind::kPut) {
+      if (absl::Status fits = CheckFitsIndexes(action); !fits.ok()) return Failed(std::move(fits));
+    }
     decision.outcome = Decision::Outcome::kConditionFailed;
     return decision;
   }

@@ -7,6 +7,7 @@
 #include "storage/base/mutex.h"
 #include "storage/base/service_text.h"
 #include "storage/catalog/capacity.h"
+#include "storage/items/distinct_keys.h"
 #include "storage/partiql/operations.h"
 #include "storage/partiql/parser.h"
 #include "storage/partiql/select.h"
@@ -28,13 +29,20 @@ absl::StatusOr<bool> CheckBatch(const wire::BatchExecuteStatementRequest& reques
                                                   " statements; this one has ", count));
   }
   ITEMDB_RETURN_IF_ERROR(CheckReturnConsumedCapacity(request.return_consumed_capacity()));
-  const bool reads = IsReadStatement(request.statements(0).statement());
-  for (const wire::BatchStatement& statement : request.statements()) {
-    if (IsReadStatement(statement.statement()) == reads) continue;
-    return ValidationError("PQL-14",
-                           "The batch must consist of either read statements or write statements only");
-  }
-  return reads;
+  // A text that is no statement has an error of its own, and does not decide.
+  bool reads = false, writes = false;
+  for (const wire::BatchStatement& statement : request.statements())
+    (IsReadStatement(statement.statement()) ? reads : writes) |=
+        !StatementAction(statement.statement()).empty();
+  if (!reads || !writes) return reads;
+  return WithServiceText(
+      "Read and write requests together in the same batch is not supported.",
+      ValidationError("PQL-14", "The batch must consist of either read statements or write statements only"));
+}
+
+// The error for statements on one item.
+absl::Status DuplicateError() {
+  return ValidationError("PQL-14", "Provided list of item keys contains duplicates");
 }
 
 void SetError(const absl::Status& status, wire::BatchStatementResponse* response) {
@@ -71,6 +79,7 @@ void ReadBatch(Engine& engine, const wire::BatchExecuteStatementRequest& request
   batch->capacity = CapacityMeter(request.return_consumed_capacity());
   batch->reply.set_change_sequence((*view)->change_sequence());
   PointReads reads;
+  DistinctKeys keys(DuplicateError());
   for (int i = 0; i < request.statements_size(); ++i) {
     const wire::BatchStatement& wanted = request.statements(i);
     wire::BatchStatementResponse* response = batch->reply.add_responses();
@@ -85,6 +94,8 @@ void ReadBatch(Engine& engine, const wire::BatchExecuteStatementRequest& request
       SetError(refused, response);
       continue;
     }
+    if (absl::Status distinct = keys.Add(read->table->storage_id, read->key); !distinct.ok())
+      return std::move(done)(std::move(distinct));
     batch->places.push_back({i, read->table, wanted.consistent_read()});
     batch->access_call.Add(read->table->patterns, 0, 0);
     reads.reads.push_back(*std::move(read));
@@ -175,23 +186,40 @@ class Writes {
 
 void WriteBatch(Engine& engine, const wire::BatchExecuteStatementRequest& request,
                 Done<wire::BatchExecuteStatementReply> done, CancellationPtr cancellation) {
+  auto view = engine.View();
+  if (!view.ok()) return std::move(done)(view.status());
   const int count = request.statements_size();
-  auto writes = std::make_shared<Writes>(count, std::move(done));
-  for (int i = 0; i < count; ++i) {
-    const wire::BatchStatement& wanted = request.statements(i);
+  std::vector<absl::StatusOr<partiql::SingleWrite>> prepared;
+  std::vector<std::string> tables;
+  DistinctKeys keys(DuplicateError());
+  for (const wire::BatchStatement& wanted : request.statements()) {
     auto statement = partiql::ParseStatement(wanted.statement(), wanted.parameters());
+    tables.push_back(statement.ok() ? statement->table_name : "");
     if (!statement.ok()) {
-      writes->Take(i, statement.status());
+      prepared.emplace_back(statement.status());
       continue;
     }
-    writes->SetTableName(i, statement->table_name);
     wire::WriteItemRequest options;
     options.set_return_consumed_capacity(request.return_consumed_capacity());
     options.set_return_values_on_condition_check_failure(wanted.return_values_on_condition_check_failure());
+    prepared.push_back(partiql::PrepareSingleWrite(*statement, *view, std::move(options)));
+    if (!prepared.back().ok()) continue;
+    const PreparedAction& action = prepared.back()->action;
+    if (absl::Status distinct = keys.Add(action.table->storage_id, action.key.encoded); !distinct.ok())
+      return std::move(done)(std::move(distinct));
+  }
+  auto writes = std::make_shared<Writes>(count, std::move(done));
+  for (int i = 0; i < count; ++i) {
+    absl::StatusOr<partiql::SingleWrite>& write = prepared[static_cast<size_t>(i)];
+    writes->SetTableName(i, tables[static_cast<size_t>(i)]);
+    if (!write.ok()) {
+      writes->Take(i, write.status());
+      continue;
+    }
     auto take = [writes, i](absl::StatusOr<wire::WriteItemReply> written) {
       writes->Take(i, std::move(written));
     };
-    partiql::ExecuteWrite(engine, *statement, std::move(options), std::move(take), cancellation);
+    partiql::ExecuteSingleWrite(engine, *std::move(write), std::move(take), cancellation);
   }
 }
 

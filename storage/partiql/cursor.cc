@@ -329,6 +329,8 @@ bool Cursor::ParseAttributes(int depth, ValueWriter* writer) {
 }
 
 bool Cursor::ParseSet(int depth, ValueWriter* writer) {
+  constexpr std::string_view kSetElementText =
+      "Unsupported data type in Bag. DynamoDB only supports either numbers or strings in bags";
   const Token open = Take();
   if (At(TokenKind::kCloseSet)) {
     Refuse("SEM-016", "A set must not be empty", open);
@@ -343,11 +345,17 @@ bool Cursor::ParseSet(int depth, ValueWriter* writer) {
     const std::string encoded = element.Finish();
     ValueView view(encoded);
     if (view.type() != ValueType::kS && view.type() != ValueType::kN && view.type() != ValueType::kB) {
-      Refuse("SEM-015", "The elements of a set must be strings, numbers or binary values", first);
+      Refuse(
+          WithServiceText(
+              kSetElementText,
+              ValidationError("SEM-015", "The elements of a set must be strings, numbers or binary values")),
+          first);
       return false;
     }
     if (type.value_or(view.type()) != view.type()) {
-      Refuse("SEM-015", "The elements of a set must be of one type", first);
+      Refuse(WithServiceText(kSetElementText,
+                             ValidationError("SEM-015", "The elements of a set must be of one type")),
+             first);
       return false;
     }
     type = view.type();

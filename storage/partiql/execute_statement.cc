@@ -44,11 +44,15 @@ void ExecuteStatement(Engine& engine, const wire::ExecuteStatementRequest& reque
   wire::WriteItemRequest options;
   options.set_return_consumed_capacity(request.return_consumed_capacity());
   options.set_return_values_on_condition_check_failure(request.return_values_on_condition_check_failure());
+  auto view = engine.View();
+  if (!view.ok()) return std::move(done)(view.status());
+  auto write = partiql::PrepareSingleWrite(*statement, *std::move(view), std::move(options));
+  if (!write.ok()) return std::move(done)(write.status());
   auto answer = [done = std::move(done)](absl::StatusOr<wire::WriteItemReply> written) mutable {
     if (!written.ok()) return std::move(done)(written.status());
     std::move(done)(MakeReply(*std::move(written)));
   };
-  partiql::ExecuteWrite(engine, *statement, std::move(options), std::move(answer), std::move(cancellation));
+  partiql::ExecuteSingleWrite(engine, *std::move(write), std::move(answer), std::move(cancellation));
 }
 
 }  // namespace itemdb::storage

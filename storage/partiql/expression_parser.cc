@@ -3,8 +3,10 @@
 #include <array>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "storage/base/limits.h"
+#include "storage/base/service_text.h"
 #include "storage/expressions/comparator.h"
 #include "storage/values/number.h"
 #include "storage/values/value_view.h"
@@ -132,6 +134,7 @@ std::optional<uint32_t> ExpressionParser::ParsePredicate() {
 std::optional<uint32_t> ExpressionParser::ParseComparison(uint32_t left) {
   if (std::optional<ConditionKind> comparator = ComparatorOf(Peek().kind)) {
     Take();
+    if (AtWord("MISSING")) return Refuse("PQL-18", "MISSING must be compared using IS operator", Peek());
     if (!CountOperator()) return std::nullopt;
     std::optional<uint32_t> right = ParseOperand();
     if (!right) return std::nullopt;
@@ -166,10 +169,18 @@ std::optional<uint32_t> ExpressionParser::ParseIn(uint32_t left) {
   if (!CountOperator()) return std::nullopt;
   const Token open = Peek();
   TokenKind close = TokenKind::kRightParenthesis;
+  bool has_values = false;
   if (Accept(TokenKind::kLeftBracket)) {
     close = TokenKind::kRightBracket;
-  } else if (!Expect(TokenKind::kLeftParenthesis, "( or [")) {
-    return std::nullopt;
+    has_values = !At(close);
+  } else if (Accept(TokenKind::kLeftParenthesis)) {
+    has_values = !At(close);
+  }
+  if (!has_values) {
+    return Refuse("PQL-08",
+                  "IN operator must have a left hand argument of type Variable Reference and right hand "
+                  "argument of type Seq with at least one member",
+                  Peek());
   }
   if (AtWord("SELECT")) return Refuse("PQL-11", "Sub-selects are not supported", Peek());
   std::vector<uint32_t> operands = {left};
@@ -352,10 +363,12 @@ bool ExpressionParser::ParseSetFunction(uint32_t target, UpdateActionKind kind) 
   std::optional<uint32_t> path = ParsePath();
   if (!path) return false;
   if (!SamePath(*path, target)) {
-    Refuse("PQL-09",
-           absl::StrCat(std::string(name.text),
-                        " changes the attribute that it is assigned to: its first "
-                        "argument must be the same path"),
+    Refuse(WithServiceText(
+               absl::StrCat("The first argument to ", absl::AsciiStrToUpper(std::string(name.text)),
+                            " must equal the assignment value"),
+               ValidationError("PQL-09", absl::StrCat(std::string(name.text),
+                                                      " changes the attribute that it is assigned "
+                                                      "to: its first argument must be the same path"))),
            first);
     return false;
   }

@@ -56,9 +56,9 @@ class RangePlanner {
                const std::vector<KeyAttribute>& sort)
       : statement_(statement), partition_(partition), sort_(sort), rest_(Conjuncts(statement)) {}
 
-  // Returns the key conditions, one for each value of the partition key, and removes their parts from rest().
-  // Empty: a Scan. INVALID_ARGUMENT: a value does not fit the key, or there are too many values.
-  absl::StatusOr<std::vector<KeyCondition>> Ranges(bool descending) {
+  // Returns the key conditions, one for each value of the partition key in ascending order, and removes their
+  // parts from rest(). Empty: a Scan. INVALID_ARGUMENT: a value does not fit the key, or there are too many.
+  absl::StatusOr<std::vector<KeyCondition>> Ranges() {
     std::optional<uint32_t> hash = TakeFirst(&RangePlanner::IsPartitionEquality);
     if (!hash) hash = TakeFirst(&RangePlanner::IsPartitionIn);
     if (!hash) return std::vector<KeyCondition>();
@@ -78,6 +78,8 @@ class RangePlanner {
     std::vector<std::pair<std::string, KeyCondition>> ranges;
     const bool reversed = AttributeAt(statement_, condition, 0) == nullptr;
     const uint32_t attribute = statement_.links[condition.first + (reversed ? 1 : 0)];
+    if (sorted) ITEMDB_RETURN_IF_ERROR(CheckTypes(statement_.conditions[*sorted], sort_[0]));
+    ITEMDB_RETURN_IF_ERROR(CheckTypes(condition, partition_[0]));
     for (uint32_t i = reversed ? 0 : 1; i < condition.count - (reversed ? 1 : 0); ++i) {
       ITEMDB_ASSIGN_OR_RETURN(KeyCondition range,
                               MakeRange(attribute, statement_.links[condition.first + i], sorted));
@@ -88,7 +90,6 @@ class RangePlanner {
     ranges.erase(std::unique(ranges.begin(), ranges.end(),
                              [](const auto& a, const auto& b) { return a.first == b.first; }),
                  ranges.end());
-    if (descending) std::reverse(ranges.begin(), ranges.end());
     std::vector<KeyCondition> result;
     for (auto& range : ranges) result.push_back(std::move(range.second));
     return result;
@@ -106,6 +107,15 @@ class RangePlanner {
         writer.AddCondition(ConditionKind::kEqual, {path, writer.CopyOperand(value)})};
     if (sorted) conditions.push_back(writer.CopyCondition(*sorted));
     return KeyCondition::FromTree(writer.Finish(writer.AddConjunction(conditions)));
+  }
+
+  // Checks the values in `condition`, which is on the key attribute `attribute`.
+  absl::Status CheckTypes(const ConditionSyntax& condition, const KeyAttribute& attribute) const {
+    for (uint32_t i = 0; i < condition.count; ++i) {
+      const std::string* value = ValueAt(statement_, condition, i);
+      if (value != nullptr) ITEMDB_RETURN_IF_ERROR(CheckKeyType(attribute, *value));
+    }
+    return absl::OkStatus();
   }
 
   std::optional<uint32_t> TakeFirst(bool (RangePlanner::*fits)(const ConditionSyntax&) const) {
@@ -167,6 +177,15 @@ class RangePlanner {
   std::vector<uint32_t> rest_;
 };
 
+// Whether an operand of `condition` is the top-level attribute `name`.
+bool Compares(const Statement& statement, const ConditionSyntax& condition, std::string_view name) {
+  for (uint32_t i = 0; i < condition.count; ++i) {
+    const std::string* attribute = AttributeAt(statement, condition, i);
+    if (attribute != nullptr && *attribute == name) return true;
+  }
+  return false;
+}
+
 struct Order {
   bool partitions_descending = false;
   bool items_descending = false;
@@ -200,6 +219,43 @@ absl::StatusOr<Order> MakeOrder(const Statement& statement, const std::vector<Ke
   return order;
 }
 
+// Values that are compared with key attributes, of the table or of the index that is read, have their types.
+absl::Status CheckComparedTypes(const Statement& statement, const std::vector<uint32_t>& conjuncts,
+                                const std::vector<const std::vector<KeyAttribute>*>& keys) {
+  std::vector<uint32_t> left = conjuncts;
+  while (!left.empty()) {
+    const ConditionSyntax& condition = statement.conditions[left.back()];
+    left.pop_back();
+    switch (condition.kind) {
+      case ConditionKind::kAnd:
+      case ConditionKind::kOr:
+      case ConditionKind::kNot:
+        for (uint32_t i = 0; i < condition.count; ++i) left.push_back(statement.links[condition.first + i]);
+        continue;
+      case ConditionKind::kAttributeExists:
+      case ConditionKind::kAttributeNotExists:
+      case ConditionKind::kAttributeType:
+        continue;
+      default:
+        break;
+    }
+    for (const std::vector<KeyAttribute>* part : keys) {
+      for (const KeyAttribute& attribute : *part) {
+        if (!Compares(statement, condition, attribute.name)) continue;
+        for (uint32_t i = 0; i < condition.count; ++i) {
+          const std::string* value = ValueAt(statement, condition, i);
+          if (value == nullptr || ValueView(*value).type() == attribute.type) continue;
+          return DetailedError("PQL-16",
+                               "One or more parameter values were invalid: Condition parameter type does not "
+                               "match schema type",
+                               "; key: " + attribute.name);
+        }
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
 // Fills in the parts of the plan that depend on the table.
 absl::Status PlanRanges(const Statement& statement, Plan* plan) {
   ITEMDB_ASSIGN_OR_RETURN(std::shared_ptr<const Table> table,
@@ -217,20 +273,23 @@ absl::Status PlanRanges(const Statement& statement, Plan* plan) {
   }
   const auto& partition = index != nullptr ? index->partition : table->partition;
   const auto& sort = index != nullptr ? index->sort : table->sort;
-  ITEMDB_ASSIGN_OR_RETURN(Order order, MakeOrder(statement, partition, sort));
   RangePlanner planner(statement, partition, sort);
-  ITEMDB_ASSIGN_OR_RETURN(plan->ranges, planner.Ranges(order.partitions_descending));
-  if (plan->ranges.empty() && !statement.order.empty()) {
+  ITEMDB_ASSIGN_OR_RETURN(plan->ranges, planner.Ranges());
+  if (plan->ranges.empty() && !statement.order.empty() && statement.where.has_value()) {
     return ValidationError(
         "PQL-01",
         "Must have at least one non-optional hash key condition in WHERE clause when using "
         "ORDER BY clause.");
   }
+  ITEMDB_ASSIGN_OR_RETURN(Order order, MakeOrder(statement, partition, sort));
+  if (order.partitions_descending) std::reverse(plan->ranges.begin(), plan->ranges.end());
   if (plan->ranges.size() > 1 && order.sort_first) {
     return ValidationError(
         "PQL-01", "ORDER BY " + sort[0].name + " needs a condition that is met by one value of " +
                       partition[0].name + "; with several, order by " + partition[0].name + " first");
   }
+  ITEMDB_RETURN_IF_ERROR(
+      CheckComparedTypes(statement, planner.rest(), {&partition, &sort, &table->partition, &table->sort}));
   plan->request.set_scan_index_forward(!order.items_descending);
   ITEMDB_ASSIGN_OR_RETURN(plan->filter, MakeFilter(statement, planner.rest()));
   return absl::OkStatus();
@@ -364,7 +423,10 @@ absl::StatusOr<PointRead> PrepareRead(const Statement& statement, std::string_vi
     return ValidationError("PQL-14", absl::StrCat("Select statements within ", std::string(operation),
                                                   " must specify the primary key in the where clause."));
   }
-  return PrepareTransactRead(catalog, statement.table_name, key->key, *std::move(projection));
+  ITEMDB_ASSIGN_OR_RETURN(
+      PointRead read, PrepareTransactRead(catalog, statement.table_name, key->key, *std::move(projection)));
+  if (!key->key_error.ok()) read.key_error = key->key_error;
+  return read;
 }
 
 }  // namespace itemdb::storage::partiql

@@ -144,6 +144,15 @@ const std::string* DemandedValue(const Statement& statement, const ConditionSynt
   return nullptr;
 }
 
+absl::Status CheckKeyType(const KeyAttribute& attribute, std::string_view value) {
+  const ValueType type = ValueView(value).type();
+  if (type == attribute.type) return absl::OkStatus();
+  return DetailedError(
+      "PQL-16",
+      "Key attribute's data type should match its data type in table's schema: Key " + attribute.name,
+      ": it is " + std::string(ValueTypeName(attribute.type)) + ", not " + std::string(ValueTypeName(type)));
+}
+
 absl::StatusOr<KeyAndRest> SplitKey(const Statement& statement, const Table& table) {
   KeyAndRest result;
   result.rest = Conjuncts(statement);
@@ -160,8 +169,16 @@ absl::StatusOr<KeyAndRest> SplitKey(const Statement& statement, const Table& tab
                              "Where clause does not contain a mandatory equality on all key attributes",
                              ": " + attribute.name + " of table " + table.name + " has none");
       }
+      result.key_error.Update(CheckKeyType(attribute, *value));
       key.emplace_back(attribute.name, *value);
       result.rest.erase(found);
+      for (uint32_t position : result.rest) {
+        const std::string* other = DemandedValue(statement, statement.conditions[position], attribute.name);
+        if (other == nullptr || *other == *value) continue;
+        result.key_error.Update(
+            ValidationError("PQL-16", "Multiple conditions on same key " + attribute.name +
+                                          ". Only single item Update/Insert/Delete are supported"));
+      }
     }
   }
   for (const auto& [name, value] : key) AppendAttribute(name, value, &result.key);

@@ -54,14 +54,20 @@ const std::string* ValueAt(const Statement& statement, const ConditionSyntax& co
 const std::string* DemandedValue(const Statement& statement, const ConditionSyntax& condition,
                                  std::string_view name);
 
+// INVALID_ARGUMENT (PQL-16): the encoded `value` of a key attribute does not have its type.
+absl::Status CheckKeyType(const KeyAttribute& attribute, std::string_view value);
+
 // WHERE, split into the key of one item and the other conditions.
 struct KeyAndRest {
   // The key attributes, as an encoded item.
   std::string key;
   // The other conditions: positions in Statement::conditions.
   std::vector<uint32_t> rest;
+  // INVALID_ARGUMENT (PQL-16): a value has another type than its key attribute, or WHERE demands two values
+  // of it. Cancels a transaction, as any key that does not fit.
+  absl::Status key_error;
 };
-// INVALID_ARGUMENT: WHERE has no equality on one of the key attributes (PQL-16).
+// INVALID_ARGUMENT (PQL-16): WHERE has no equality on one of the key attributes.
 absl::StatusOr<KeyAndRest> SplitKey(const Statement& statement, const Table& table);
 
 }  // namespace itemdb::storage::partiql

@@ -57,6 +57,21 @@ absl::StatusOr<std::optional<Condition>> MakeCondition(const Statement& statemen
   return Condition::FromTree("WHERE clause", writer.Finish(root));
 }
 
+// The item of an INSERT must have the key attributes with their types.
+absl::Status CheckInsertedKey(const Statement& statement, const Table& table) {
+  for (const auto* attributes : {&table.partition, &table.sort}) {
+    for (const KeyAttribute& attribute : *attributes) {
+      const std::optional<ValueView> value = ItemView(statement.item).Find(attribute.name);
+      if (!value.has_value()) {
+        return ValidationError("PQL-02",
+                               "Key attribute should be present in the item: Key " + attribute.name);
+      }
+      ITEMDB_RETURN_IF_ERROR(CheckKeyType(attribute, value->encoded()));
+    }
+  }
+  return absl::OkStatus();
+}
+
 // Memory that the compiled expressions of the statement take, in bytes, estimated.
 size_t SizeOf(const Statement& statement) {
   size_t bytes = statement.conditions.size() * sizeof(ConditionSyntax) +
@@ -78,41 +93,53 @@ absl::StatusOr<PreparedAction> PrepareWrite(const Statement& statement, const Ca
   ITEMDB_ASSIGN_OR_RETURN(expressions.update, MakeUpdate(statement));
   ITEMDB_ASSIGN_OR_RETURN(std::shared_ptr<const Table> table, catalog.Find(statement.table_name));
   std::vector<uint32_t> rest;
+  absl::Status key_error;
   if (statement.kind == StatementKind::kInsert) {
+    key_error = CheckInsertedKey(statement, *table);
     options->set_key_or_item(statement.item);
   } else {
     ITEMDB_ASSIGN_OR_RETURN(KeyAndRest split, SplitKey(statement, *table));
     options->set_key_or_item(std::move(split.key));
     rest = std::move(split.rest);
+    key_error = std::move(split.key_error);
   }
   if (statement.kind == StatementKind::kExists && rest.empty()) {
     return ValidationError("PQL-06",
                            "EXISTS needs a condition beside the equality on the key of table " + table->name);
   }
   ITEMDB_ASSIGN_OR_RETURN(expressions.condition, MakeCondition(statement, table->partition[0].name, rest));
-  return PrepareTransactAction(KindOf(statement), *options, std::move(expressions), catalog);
+  ITEMDB_ASSIGN_OR_RETURN(PreparedAction action, PrepareTransactAction(KindOf(statement), *options,
+                                                                       std::move(expressions), catalog));
+  if (!key_error.ok()) action.key_error = std::move(key_error);
+  return action;
 }
 
-void ExecuteWrite(Engine& engine, const Statement& statement, wire::WriteItemRequest options,
-                  Done<wire::WriteItemReply> done, CancellationPtr cancellation) {
-  AccessCall call;
+absl::StatusOr<SingleWrite> PrepareSingleWrite(const Statement& statement,
+                                               std::shared_ptr<const ReadView> view,
+                                               wire::WriteItemRequest options) {
+  SingleWrite write;
   if (statement.kind == StatementKind::kExists)
-    return std::move(done)(ValidationError("PQL-06", "EXISTS is only supported in ExecuteTransaction"));
-  auto view = engine.View();
-  if (!view.ok()) return std::move(done)(view.status());
-  auto action = PrepareWrite(statement, (*view)->catalog(), &options);
-  if (!action.ok()) return std::move(done)(action.status());
-  if (!action->key_error.ok()) return std::move(done)(action->key_error);
-  const bool is_insert = statement.kind == StatementKind::kInsert;
-  auto answer = [is_insert, done = std::move(done)](absl::StatusOr<wire::WriteItemReply> reply) mutable {
-    if (reply.ok() && is_insert && reply->has_condition_failed()) {
+    return ValidationError("PQL-06", "EXISTS is only supported in ExecuteTransaction");
+  write.inserts = statement.kind == StatementKind::kInsert;
+  ITEMDB_ASSIGN_OR_RETURN(write.action, PrepareWrite(statement, view->catalog(), &options));
+  ITEMDB_RETURN_IF_ERROR(write.action.key_error);
+  write.view = std::move(view);
+  write.options = std::move(options);
+  return write;
+}
+
+void ExecuteSingleWrite(Engine& engine, SingleWrite write, Done<wire::WriteItemReply> done,
+                        CancellationPtr cancellation) {
+  auto answer = [inserts = write.inserts,
+                 done = std::move(done)](absl::StatusOr<wire::WriteItemReply> reply) mutable {
+    if (reply.ok() && inserts && reply->has_condition_failed()) {
       return std::move(done)(WithRule("ERR-13", MakeError(absl::StatusCode::kAlreadyExists,
                                                           kReasonDuplicateItem, kDuplicateItemMessage)));
     }
     std::move(done)(std::move(reply));
   };
-  WritePreparedItem(engine, call, *std::move(view), *std::move(action), options, /*token=*/std::nullopt,
-                    std::move(answer), std::move(cancellation));
+  WritePreparedItem(engine, write.call, std::move(write.view), std::move(write.action), write.options,
+                    /*token=*/std::nullopt, std::move(answer), std::move(cancellation));
 }
 
 }  // namespace itemdb::storage::partiql

@@ -5,6 +5,7 @@
 #include "storage/engine/engine.h"
 #include "storage/items/write_action.h"
 #include "storage/partiql/statement.h"
+#include "storage/patterns/access_call.h"
 
 namespace itemdb::storage::partiql {
 
@@ -24,10 +25,22 @@ namespace itemdb::storage::partiql {
 absl::StatusOr<PreparedAction> PrepareWrite(const Statement& statement, const Catalog& catalog,
                                             wire::WriteItemRequest* options);
 
-// Executes `statement` as a single write. ALREADY_EXISTS (DUPLICATE_ITEM): an INSERT of an item that exists.
-// INVALID_ARGUMENT: as above, or the statement is EXISTS, which is allowed in transactions only.
-void ExecuteWrite(Engine& engine, const Statement& statement, wire::WriteItemRequest options,
-                  Done<wire::WriteItemReply> done, CancellationPtr cancellation);
+// A statement that is one write by itself.
+struct SingleWrite {
+  AccessCall call;
+  std::shared_ptr<const ReadView> view;
+  PreparedAction action;
+  wire::WriteItemRequest options;
+  bool inserts = false;
+};
+// INVALID_ARGUMENT: as above, the key does not fit, or the statement is EXISTS, which is allowed in
+// transactions only.
+absl::StatusOr<SingleWrite> PrepareSingleWrite(const Statement& statement,
+                                               std::shared_ptr<const ReadView> view,
+                                               wire::WriteItemRequest options);
+// ALREADY_EXISTS (DUPLICATE_ITEM): an INSERT of an item that exists.
+void ExecuteSingleWrite(Engine& engine, SingleWrite write, Done<wire::WriteItemReply> done,
+                        CancellationPtr cancellation);
 
 // The messages for an INSERT of an item that exists (ERR-13), and for a condition that was false.
 inline constexpr std::string_view kDuplicateItemMessage = "Duplicate primary key exists in table";

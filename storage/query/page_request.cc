@@ -5,6 +5,7 @@
 #include "absl/strings/match.h"
 #include "storage/base/limits.h"
 #include "storage/base/service_text.h"
+#include "storage/catalog/key_paths.h"
 #include "storage/expressions/from_request.h"
 #include "storage/indexes/index_entry.h"
 #include "storage/keys/key_codec.h"
@@ -183,7 +184,6 @@ absl::Status CheckParameters(bool query, const wire::PageRequest& request) {
   const bool has_key_conditions = !request.key_conditions().empty();
   const bool has_key_expression = !request.key_condition_expression().empty();
   const bool has_filter = !request.legacy_filter().empty();
-  ITEMDB_RETURN_IF_ERROR(CheckConditionalOperator(request.conditional_operator(), has_filter));
   ITEMDB_RETURN_IF_ERROR(CheckNotMixed(
       {{"AttributesToGet", !request.attributes_to_get().empty()},
        {query ? "QueryFilter" : "ScanFilter", has_filter},
@@ -192,6 +192,7 @@ absl::Status CheckParameters(bool query, const wire::PageRequest& request) {
       {{"ProjectionExpression", !request.projection_expression().empty()},
        {"FilterExpression", !request.filter_expression().empty()},
        {"KeyConditionExpression", has_key_expression}}));
+  ITEMDB_RETURN_IF_ERROR(CheckConditionalOperator(request.conditional_operator(), has_filter));
   const bool selects_keys = has_key_conditions || has_key_expression;
   if (query && !selects_keys) {
     return ValidationError(
@@ -392,6 +393,10 @@ absl::StatusOr<PreparedPage> FinishPage(PreparedPage page, const wire::PageReque
     }
     ITEMDB_RETURN_IF_ERROR(StartAfter(request, prefix, &page));
   }
+  if (page.projection.has_value())
+    ITEMDB_RETURN_IF_ERROR(CheckNoPathIntoKeys(*page.table, page.projection->NestedAttributes()));
+  if (page.filter.has_value())
+    ITEMDB_RETURN_IF_ERROR(CheckNoPathIntoKeys(*page.table, page.filter->NestedAttributes()));
   FindPattern(key_condition, &page);
   return page;
 }

@@ -4,6 +4,7 @@
 
 #include "storage/base/limits.h"
 #include "storage/catalog/capacity.h"
+#include "storage/catalog/key_paths.h"
 #include "storage/expressions/from_request.h"
 #include "storage/keys/key_codec.h"
 #include "storage/values/canonical.h"
@@ -123,6 +124,8 @@ absl::StatusOr<PreparedSearch> PrepareSearch(std::shared_ptr<const ReadView> vie
   ITEMDB_RETURN_IF_ERROR(CompileExpressions(request, &search));
   ITEMDB_ASSIGN_OR_RETURN(search.table, search.view->catalog().Find(request.table_name()));
   ITEMDB_ASSIGN_OR_RETURN(search.index, FindVectorIndex(*search.table, request.index_name()));
+  if (search.projection.has_value())
+    ITEMDB_RETURN_IF_ERROR(CheckNoPathIntoKeys(*search.table, search.projection->NestedAttributes()));
   const size_t dimensions = search.index->vector->dimensions;
   if (search.query.size() != dimensions) {
     return ValidationError("VEC-17", "Input search vector dimension " + std::to_string(search.query.size()) +

@@ -219,7 +219,7 @@ TEST(Condition, ContainsLooksIntoStringsSetsAndLists) {
               {"contains(ns, :2)", true},     {"contains(ns, :a)", false},   {"contains(bs, :bin)", true},
               {"contains(l, :1)", true},      {"contains(l, :x)", true},     {"contains(l, :5)", false},
               {"contains(m.y, :true)", true}, {"contains(n, :5)", false},    {"contains(m, :x)", false},
-              {"contains(:set, s)", false},   {"contains(:ab, s)", true}});
+              {"contains(:set, s)", false},   {"contains(:ab, s)", true},    {"contains(:5, n)", false}});
 }
 
 // A comparison with the size of a value that has no size is false (EXP-18).

@@ -325,10 +325,9 @@ TEST(Update, NamesWhatItWrites) {
   absl::StatusOr<UpdateExpression> update = CompileUpdate("SET m.x = a, z = b REMOVE #dot, l[0] ADD m.y :1");
   ASSERT_TRUE(update.ok()) << update.status();
   EXPECT_EQ(update->TopLevelAttributes(), (std::vector<std::string>{"d.t", "l", "m", "z"}));
-  EXPECT_TRUE(update->TouchesNested("m"));
-  EXPECT_TRUE(update->TouchesNested("l"));
-  EXPECT_FALSE(update->TouchesNested("z"));
-  EXPECT_FALSE(update->TouchesNested("a"));
+  EXPECT_EQ(update->NestedAttributes(), (std::vector<std::string>{"l", "m"}));
+  EXPECT_EQ(CompileUpdate("SET z = a.b, y = if_not_exists(c[0], :1)")->NestedAttributes(),
+            (std::vector<std::string>{"a", "c"}));
 }
 
 // Errors that are found before any item is read (EXP-09, EXP-10, EXP-24, EXP-31, SEM-020, SEM-024, SEM-025).

@@ -65,9 +65,13 @@ TEST_F(PartiqlSelect, ShowsWholeItemsOrPaths) {
           {"SELECT d.l[1].n, sk FROM Music WHERE pk = 'a' AND sk = '3'", {}, "{n: 2, sk: '3'}"},
           {"SELECT d.l[1].n, d.l[0], d.l[7] FROM Music WHERE pk = 'a' AND sk = '3'", {}, "{l[0]: 1, n: 2}"},
           {"SELECT \"d\".\"l\" FROM Music WHERE pk = 'a' AND sk = '3'", {}, "{l: [1, {n: 2}]}"},
-          // Of several values with one name the last one counts.
-          {"SELECT d.l[1].n, n FROM Music WHERE pk = 'a' AND sk = '3'", {}, "{n: 2}"},
-          {"SELECT d.sk, sk FROM Music WHERE pk = 'a' AND sk = '3'", {}, "{sk: '3'}"},
+          {"SELECT d.l[1].n, n FROM Music", {}, "PQL-01: Duplicate identifiers in select clause: n"},
+          {"SELECT sk, sk FROM Music", {}, "PQL-01: Duplicate identifiers in select clause: sk"},
+          // Key attributes are scalars.
+          {"SELECT pk.a FROM Music", {}, "SEM-071: Key attributes must be scalars..."},
+          {"SELECT * FROM Music WHERE pk = 'a' AND sk[0] = 1",
+           {},
+           "SEM-071: Key attributes must be scalars..."},
           {"SELECT sk, d.l[1].n, d.l[0], pk FROM Music WHERE pk = 'a' AND sk = '3'",
            {},
            "{l[0]: 1, n: 2, pk: 'a', sk: '3'}"},
@@ -162,7 +166,29 @@ TEST_F(PartiqlSelect, RefusesKeyConditionsThatFitNoKey) {
   ExpectOutcomes(
       database_,
       {
-          {"SELECT * FROM Music WHERE pk = 5", {}, "EXP-21: One or more parameter values were invalid..."},
+          {"SELECT * FROM Music WHERE pk = 5",
+           {},
+           "PQL-16: Key attribute's data type should match its data type in table's schema: Key pk: it is S, "
+           "not N"},
+          {"SELECT * FROM Music WHERE pk IN ['a', 5]",
+           {},
+           "PQL-16: Key attribute's data type should match its data type in table's schema: Key pk..."},
+          {"SELECT * FROM Music WHERE pk = 'a' AND sk BETWEEN 1 AND 2",
+           {},
+           "PQL-16: Key attribute's data type should match its data type in table's schema: Key sk..."},
+          {"SELECT * FROM Music WHERE year = 1 AND NOT sk = 5",
+           {},
+           "PQL-16: One or more parameter values were invalid: Condition parameter type does not match "
+           "schema "
+           "type; key: sk"},
+          {"SELECT * FROM Music WHERE year = MISSING",
+           {},
+           "PQL-18: MISSING must be compared using IS operator..."},
+          {"SELECT * FROM Music WHERE year IN []",
+           {},
+           "PQL-08: IN operator must have a left hand argument of type Variable Reference and right hand "
+           "argument of "
+           "type Seq with at least one member..."},
           {"SELECT * FROM Music WHERE pk = ''", {}, "SEM-007: One or more parameter values are not valid..."},
           {"SELECT * FROM Music WHERE pk = 'a' AND sk > true",
            {},

@@ -160,11 +160,30 @@ TEST_F(PartiqlSeveral, RefusesBatchesAsAWhole) {
               ElementsAre("PQL-12: a batch must contain 1 to 25 statements; this one has 0"));
   EXPECT_THAT(BatchOutcomes(reads),
               ElementsAre("PQL-12: a batch must contain 1 to 25 statements; this one has 26"));
-  EXPECT_EQ(BatchOutcomes(Statements(25, reads[0])).size(), 25u);
+  Statements different;
+  for (int i = 0; i < 25; ++i)
+    different.push_back("SELECT * FROM Things WHERE pk = '" + std::to_string(i) + "'");
+  EXPECT_EQ(BatchOutcomes(different).size(), 25u);
   EXPECT_THAT(
       BatchOutcomes({reads[0], "DELETE FROM Things WHERE pk = 'a'"}),
       ElementsAre("PQL-14: The batch must consist of either read statements or write statements only"));
+  const std::string duplicates = "PQL-14: Provided list of item keys contains duplicates";
+  EXPECT_THAT(BatchOutcomes({reads[0], different[0], "SELECT n FROM Things WHERE pk = 'a'"}),
+              ElementsAre(duplicates));
+  EXPECT_THAT(BatchOutcomes({"DELETE FROM Things WHERE pk = 'a'", "UPDATE Things SET n = 5 WHERE pk = 'a'"}),
+              ElementsAre(duplicates));
   EXPECT_EQ(Outcome(database_, "SELECT pk FROM Things WHERE pk = 'a'"), "{pk: 'a'}");
+}
+
+// A text that is no statement is an error of its own, in a batch of reads as of writes.
+TEST_F(PartiqlSeveral, BatchesGoOnBesideWhatIsNoStatement) {
+  const auto reads = BatchOutcomes({"SELEC", "SELECT pk FROM Things WHERE pk = 'a'"});
+  ASSERT_EQ(reads.size(), 2u);
+  EXPECT_THAT(reads[0], ::testing::StartsWith("VALIDATION: Statement wasn't well formed"));
+  EXPECT_EQ(reads[1], "{pk: 'a'}");
+  const auto writes = BatchOutcomes({"", "DELETE FROM Things WHERE pk = 'a'"});
+  ASSERT_EQ(writes.size(), 2u);
+  EXPECT_EQ(Outcome(database_, "SELECT pk FROM Things WHERE pk = 'a'"), "");
 }
 
 // A transaction reads all items from one state, in order, a gap for a missing one (PQL-15, OP-25).

@@ -141,13 +141,14 @@ std::vector<ErrorRow> ExpressionErrors() {
        condition +
            "Incorrect operand type for operator or function; operator or function: <, operand type: BOOL"},
       {"EXP-15", Condition("attribute_type(a, :type)"),
-       condition + "Invalid attribute type name found; type: {S:STRING}, valid types: "
-                   "{S,N,B,SS,NS,BS,L,M,BOOL,NULL}"},
+       condition + "Invalid attribute type name found; type: STRING, valid types: "
+                   "{B,NULL,SS,BOOL,L,BS,N,NS,S,M}"},
       {"EXP-15", Condition("attribute_type(a, :n)"),
        condition + "Incorrect operand type for operator or function; operator or function: attribute_type, "
                    "operand type: N"},
       {"EXP-15", Condition("attribute_type(a, b)"),
-       condition + "The second operand of attribute_type must be an expression attribute value of type S"},
+       condition + "Incorrect operand type for operator or function; operator or function: attribute_type, "
+                   "operand type: {NS,SS,L,BS,N,M,B,BOOL,NULL,S}"},
       {"EXP-16", Condition("begins_with(a, :n)"),
        condition + "Incorrect operand type for operator or function; operator or function: begins_with, "
                    "operand type: N"},
@@ -157,9 +158,6 @@ std::vector<ErrorRow> ExpressionErrors() {
       {"EXP-17", Condition("contains(a, a)"),
        condition + "The first operand must be distinct from the remaining operands for this operator or "
                    "function; operator: contains, first operand: [a]"},
-      {"EXP-17", Condition("contains(:n, a)"),
-       condition + "Incorrect operand type for operator or function; operator or function: contains, operand "
-                   "type: N"},
       {"EXP-18", Condition("size(:n) = a"),
        condition +
            "Incorrect operand type for operator or function; operator or function: size, operand type: N"},

@@ -8,6 +8,8 @@ namespace {
 
 std::vector<ErrorRow> ItemErrors() {
   const std::string values = "One or more parameter values were invalid: ";
+  const std::string scalars =
+      "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: ";
   const std::string here = " (attribute \"v\")";
   const Words kWrongKey = {"The provided key element does not match the schema",
                            "; the key of table Things consists of: pk (S), sk (S)"};
@@ -158,12 +160,33 @@ std::vector<ErrorRow> ItemErrors() {
       {"SEM-084", Put(Item({{"pk", S("p")}, {"sk", S("s")}, {"c", S(Long(600))}, {"d", S(Long(600))}})),
        values + "Aggregate size for RANGE key attributes [c, d] of index ByMany has exceeded limit 1024 "
                 "bytes, with actual size 1200 bytes"},
-      {"SEM-071", Update("SET a.x = :s"),
-       "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: "
-       "IndexKey: a"},
-      {"SEM-071", Update("REMOVE c[0]"),
-       "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: "
-       "IndexKey: c"},
+      {"SEM-071", Update("SET a.x = :s"), scalars + "IndexKey: a"},
+      {"SEM-071", Update("REMOVE c[0]"), scalars + "IndexKey: c"},
+      // The same holds for every path that is read, and for the table's own key.
+      {"SEM-071", Update("SET x = a.y"), scalars + "IndexKey: a"},
+      {"SEM-071", Update("SET x = if_not_exists(pk[0], :n)"), scalars + "Key: pk"},
+      {"SEM-071", Condition("attribute_not_exists(sk.x)"), scalars + "Key: sk"},
+      {"SEM-071", Condition("x = :n OR size(d.x) = :n"), scalars + "IndexKey: d"},
+      {"SEM-071", Project("x, pk.y"), scalars + "Key: pk"},
+      {"SEM-071", Scanning([](auto* r) { r->set_filter_expression("attribute_exists(b[1])"); }),
+       scalars + "IndexKey: b"},
+      {"SEM-071", Scanning([](auto* r) { r->set_projection_expression("c.x"); }), scalars + "IndexKey: c"},
+      {"SEM-071", Querying([](auto* r) { r->set_projection_expression("sk[3]"); }), scalars + "Key: sk"},
+      {"SEM-071",
+       BatchGetting([](auto* r) { r->mutable_request_items(0)->set_projection_expression("a.x"); }),
+       scalars + "IndexKey: a"},
+      {"SEM-071", Transacting([](auto* r) {
+         r->mutable_transact_items(0)->mutable_put()->set_condition_expression("attribute_exists(pk.x)");
+       }),
+       scalars + "Key: pk"},
+      // What is wrong with the item is told before a condition that fails.
+      {"SEM-070",
+       [](TestDatabase& database) {
+         auto request = WriteRequest("Things", {{"pk", S("p")}, {"sk", S("s")}, {"a", N("1")}});
+         request.set_condition_expression("attribute_not_exists(pk)");
+         return PutItem(database, request).status();
+       },
+       values + "Type mismatch for Index Key a Expected: S Actual: N IndexName: ByA"},
       // An attribute name is checked before the table is looked up (SEM-115).
       {"SEM-009", Put(Item({{"", S("p")}}), "Missing"), values + "Empty attribute name"},
       // The table is looked up before the key is checked against its key schema (SEM-115).

@@ -102,6 +102,13 @@ std::vector<ErrorRow> LegacyErrors() {
        values + "Value cannot be used when Exists is false for Attribute: a"},
       {"SEM-112", Deleting([](auto* r) { r->set_conditional_operator(v1::CONDITIONAL_OPERATOR_OR); }),
        "ConditionalOperator cannot be used without Filter or Expected"},
+      {"SEM-112", Deleting([](auto* r) {
+         r->set_conditional_operator(v1::CONDITIONAL_OPERATOR_OR);
+         auto* entry = r->add_expected();
+         entry->set_name("a");
+         entry->mutable_value()->set_exists(false);
+       }),
+       "ConditionalOperator can only be used when Filter or Expected has two or more elements"},
       {"SEM-112",
        Deleting([](auto* r) { r->set_conditional_operator(static_cast<v1::ConditionalOperator>(9)); }),
        values + "ConditionalOperator 9 is unknown; it must be AND or OR"},

@@ -219,7 +219,8 @@ RandomComparisons LegacyConditions(RandomRequests& random, const TableModel& tab
   std::set<std::string> names;
   for (int i = random.Pick(1, 3); i > 0; --i) names.insert(random.OneOf(attributes));
   for (const std::string& name : names) conditions.entries.push_back(AnyComparison(random, table, name));
-  conditions.joined_by = static_cast<v1::ConditionalOperator>(random.Pick(0, 2));
+  if (conditions.entries.size() > 1)
+    conditions.joined_by = static_cast<v1::ConditionalOperator>(random.Pick(0, 2));
   return conditions;
 }
 

@@ -22,11 +22,14 @@ std::string_view CutUtf8(std::string_view text, size_t limit) {
 
 // The rule about the operand types of an operator or function.
 std::string_view RuleOfOperation(std::string_view operation) {
-  constexpr std::pair<std::string_view, std::string_view> kRules[] = {
-      {"attribute_type", "EXP-15"}, {"begins_with", "EXP-16"}, {"contains", "EXP-17"},
-      {"size", "EXP-18"},           {"BETWEEN", "EXP-19"},     {"ADD", "EXP-28"},
-      {"DELETE", "EXP-29"},         {"+", "EXP-30"},           {"-", "EXP-30"},
-      {"list_append", "EXP-10"}};
+  constexpr std::pair<std::string_view, std::string_view> kRules[] = {{"attribute_type", "EXP-15"},
+                                                                      {"begins_with", "EXP-16"},
+                                                                      {"contains", "EXP-17"},
+                                                                      {"size", "EXP-18"},
+                                                                      {"BETWEEN", "EXP-19"},
+                                                                      {"+", "EXP-30"},
+                                                                      {"-", "EXP-30"},
+                                                                      {"list_append", "EXP-10"}};
   for (const auto& [name, rule] : kRules) {
     if (name == operation) return rule;
   }

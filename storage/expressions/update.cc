@@ -3,6 +3,7 @@
 #include "storage/base/limits.h"
 #include "storage/expressions/binding.h"
 #include "storage/expressions/compare.h"
+#include "storage/expressions/grammar.h"
 #include "storage/expressions/parser.h"
 #include "storage/expressions/path.h"
 #include "storage/expressions/rewrite.h"
@@ -26,12 +27,63 @@ absl::Status CheckLiteral(std::string_view expression_name, const Binding& bindi
   return allowed(type) ? absl::OkStatus() : OperandTypeError(expression_name, operation, type);
 }
 
+// The long names of types in the errors of ADD and DELETE.
+std::string_view LongTypeName(ValueType type) {
+  switch (type) {
+    case ValueType::kS:
+      return "STRING";
+    case ValueType::kN:
+      return "NUMBER";
+    case ValueType::kB:
+      return "BINARY";
+    case ValueType::kBool:
+      return "BOOLEAN";
+    case ValueType::kL:
+      return "LIST";
+    case ValueType::kM:
+      return "MAP";
+    default:
+      return ValueTypeName(type);
+  }
+}
+
+// Checks the literal of an ADD or DELETE action (EXP-28, EXP-29).
+absl::Status CheckActionLiteral(std::string_view expression_name, const Binding& binding,
+                                const ActionSyntax& action, bool (*allowed)(ValueType)) {
+  const OperandSyntax& operand = binding.operand(action.operand);
+  if (operand.kind != OperandKind::kValue) return absl::OkStatus();
+  const ValueType type = binding.value(operand.first).type();
+  if (allowed(type)) return absl::OkStatus();
+  const bool adds = action.kind == UpdateActionKind::kAdd;
+  const std::string_view name = adds ? "ADD" : "DELETE";
+  return ExpressionError(
+      adds ? "EXP-28" : "EXP-29", expression_name,
+      Concat({"Incorrect operand type for operator or function; operator: ", name,
+              ", operand type: ", LongTypeName(type), ", typeSet: ALLOWED_FOR_", name, "_OPERAND"}));
+}
+
+// if_not_exists(a, a) is refused, as a comparison of a path with itself (EXP-17).
+absl::Status CheckDistinct(std::string_view expression_name, const Binding& binding,
+                           const OperandSyntax& if_not_exists) {
+  const OperandSyntax& first = binding.operand(if_not_exists.first);
+  const OperandSyntax& second = binding.operand(if_not_exists.second);
+  if (second.kind != OperandKind::kPath || !SamePath(binding.path(first.first), binding.path(second.first)))
+    return absl::OkStatus();
+  return ExpressionError(
+      "EXP-17", expression_name,
+      Concat({"The first operand must be distinct from the remaining operands for this operator or function; "
+              "operator: if_not_exists, first operand: ",
+              DescribePath(binding.path(first.first))}));
+}
+
 bool IsNumber(ValueType type) { return type == ValueType::kN; }
 bool IsList(ValueType type) { return type == ValueType::kL; }
 bool IsNumberOrSet(ValueType type) { return type == ValueType::kN || IsSet(type); }
 
 absl::Status CheckLiterals(std::string_view expression_name, const Binding& binding) {
   for (const OperandSyntax& operand : binding.tree().operands) {
+    if (operand.kind == OperandKind::kIfNotExists)
+      ITEMDB_RETURN_IF_ERROR(CheckDistinct(expression_name, binding, operand));
     bool sum = operand.kind == OperandKind::kPlus || operand.kind == OperandKind::kMinus;
     if (!sum && operand.kind != OperandKind::kListAppend) continue;
     std::string_view name = !sum ? "list_append" : operand.kind == OperandKind::kPlus ? "+" : "-";
@@ -41,9 +93,9 @@ absl::Status CheckLiterals(std::string_view expression_name, const Binding& bind
   }
   for (const ActionSyntax& action : binding.tree().actions) {
     if (action.kind == UpdateActionKind::kAdd) {
-      ITEMDB_RETURN_IF_ERROR(CheckLiteral(expression_name, binding, action.operand, "ADD", IsNumberOrSet));
+      ITEMDB_RETURN_IF_ERROR(CheckActionLiteral(expression_name, binding, action, IsNumberOrSet));
     } else if (action.kind == UpdateActionKind::kDelete) {
-      ITEMDB_RETURN_IF_ERROR(CheckLiteral(expression_name, binding, action.operand, "DELETE", IsSet));
+      ITEMDB_RETURN_IF_ERROR(CheckActionLiteral(expression_name, binding, action, IsSet));
     }
   }
   return absl::OkStatus();

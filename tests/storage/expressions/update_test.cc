@@ -389,11 +389,18 @@ TEST(Update, RefusesWhatItCannotMean) {
       {"SET a = list_append(a, :1)",
        "Incorrect operand type for operator or function; operator or function: list_append, operand type: N"},
       {"ADD a :s",
-       "Incorrect operand type for operator or function; operator or function: ADD, operand type: S"},
+       "Incorrect operand type for operator or function; operator: ADD, operand type: STRING, typeSet: "
+       "ALLOWED_FOR_ADD_OPERAND"},
       {"ADD a :l",
-       "Incorrect operand type for operator or function; operator or function: ADD, operand type: L"},
+       "Incorrect operand type for operator or function; operator: ADD, operand type: LIST, typeSet: "
+       "ALLOWED_FOR_ADD_OPERAND"},
+      {"SET a = if_not_exists(a, a)",
+       "The first operand must be distinct from the remaining operands for this operator or function; "
+       "operator: "
+       "if_not_exists, first operand: [a]"},
       {"DELETE a :1",
-       "Incorrect operand type for operator or function; operator or function: DELETE, operand type: N"},
+       "Incorrect operand type for operator or function; operator: DELETE, operand type: NUMBER, typeSet: "
+       "ALLOWED_FOR_DELETE_OPERAND"},
       {"SET a = :nope",
        "An expression attribute value used in expression is not defined; attribute value: :nope"},
       {"REMOVE #nope",

@@ -70,13 +70,13 @@ std::vector<ErrorRow> UpdateErrors() {
        Update("REMOVE gone.k"),
        {"The document path provided in the update expression is invalid for update", ": [gone, k]"}},
       {"EXP-28", Update("ADD a :s"),
-       update +
-           "Incorrect operand type for operator or function; operator or function: ADD, operand type: S"},
+       update + "Incorrect operand type for operator or function; operator: ADD, operand type: STRING, "
+                "typeSet: ALLOWED_FOR_ADD_OPERAND"},
       {"EXP-28", Update("ADD txt :n"), "An operand in the update expression has an incorrect data type"},
       {"EXP-28", Update("ADD st :ns"), "An operand in the update expression has an incorrect data type"},
       {"EXP-29", Update("DELETE st :s"),
-       update +
-           "Incorrect operand type for operator or function; operator or function: DELETE, operand type: S"},
+       update + "Incorrect operand type for operator or function; operator: DELETE, operand type: STRING, "
+                "typeSet: ALLOWED_FOR_DELETE_OPERAND"},
       {"EXP-29", Update("DELETE st :ns"), "An operand in the update expression has an incorrect data type"},
       {"EXP-30",
        Update("SET a = gone + :n"),

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "client/access.h"
@@ -283,6 +284,18 @@ absl::StatusOr<TopKeysResult> Client::GetTopKeys(const TopKeysRequest& request, 
   return Call<v1::GetTopKeysReply, TopKeysResult>(
       core_, "/itemdb.v1.Admin/GetTopKeys", CallKind::kRead, message, options,
       [](const v1::GetTopKeysReply& reply) { return FromProto(reply); });
+}
+
+absl::StatusOr<DaemonActivity> Client::GetActivity(CallOptions options) const {
+  v1::GetStatusRequest message;
+  message.set_with_activity(true);
+  return Call<v1::GetStatusReply, DaemonActivity>(
+      core_, "/itemdb.v1.Admin/GetStatus", CallKind::kRead, message, options,
+      [](const v1::GetStatusReply& reply) -> absl::StatusOr<DaemonActivity> {
+        if (reply.has_activity()) return FromProto(reply.activity());
+        return absl::UnimplementedError(absl::StrCat("the daemon is itemd ", reply.version(),
+                                                     ", which does not tell what its calls do; update it"));
+      });
 }
 
 absl::StatusOr<AccessPatternsResult> Client::GetAccessPatterns(const std::string& table_name,

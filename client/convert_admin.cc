@@ -171,6 +171,36 @@ AccessPatternsResult FromProto(const v1::GetAccessPatternsReply& message) {
   return result;
 }
 
+DaemonActivity FromProto(const v1::Activity& message) {
+  DaemonActivity activity;
+  activity.operations.reserve(message.operations_size());
+  for (const v1::OperationActivity& operation : message.operations()) {
+    OperationActivity& added = activity.operations.emplace_back();
+    added = {.table_name = operation.table_name(),
+             .operation = operation.operation(),
+             .errors = operation.errors(),
+             .items_scanned = operation.items_scanned(),
+             .items_returned = operation.items_returned()};
+    added.latencies.reserve(operation.latencies_size());
+    for (const v1::LatencyCount& latency : operation.latencies()) {
+      added.latencies.push_back(
+          {.latency = absl::Microseconds(latency.latency_us()), .calls = latency.calls()});
+    }
+  }
+  activity.watches.reserve(message.watches_size());
+  for (const v1::WatchActivity& watch : message.watches()) {
+    activity.watches.push_back({.watch_id = watch.watch_id(),
+                                .table_name = watch.table_name(),
+                                .key_id = watch.key_id(),
+                                .peer = watch.peer(),
+                                .lag_changes = watch.lag_changes(),
+                                .lag = absl::Microseconds(watch.lag_us())});
+  }
+  activity.open_watches = message.open_watches();
+  activity.start_time = absl::FromUnixMicros(message.start_time_us());
+  return activity;
+}
+
 absl::StatusOr<TopKeysResult> FromProto(const v1::GetTopKeysReply& message) {
   TopKeysResult result;
   result.start_time = absl::FromUnixMicros(message.start_time_us());

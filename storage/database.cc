@@ -580,6 +580,10 @@ std::string_view Database::StatementAction(std::string_view statement) {
   return storage::StatementAction(statement);
 }
 
+std::string Database::TableNameInStatement(std::string_view statement) {
+  return storage::TableNameInStatement(statement);
+}
+
 std::string_view Database::TableNameOf(std::string_view name) { return storage::TableNameOf(name); }
 
 absl::StatusOr<StatementTarget> Database::TargetOfStatement(

@@ -227,6 +227,9 @@ class Database {
   // DynamoDB's permissions, such as "PartiQLSelect" (empty if the text is not a statement).
   static bool IsReadStatement(std::string_view statement);
   static std::string_view StatementAction(std::string_view statement);
+  // The table that the text of a statement names; empty for a text without one. The rest of the text need not
+  // be a statement.
+  static std::string TableNameInStatement(std::string_view statement);
 
   // For access control: the table that a part of a request names. None of these functions looks at tables, so
   // the table need not exist.

@@ -1,6 +1,7 @@
 #include "storage/status.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 #include "storage/indexes/index_builds.h"
@@ -66,6 +67,28 @@ void AddPatterns(const Table& table, v1::GetAccessPatternsReply* reply) {
   reply->set_other_calls(reply->other_calls() + table.patterns->other_calls());
 }
 
+void AddActivity(const Table& table, v1::Activity* activity) {
+  std::map<std::string_view, PatternCounts> by_operation;
+  for (const auto& pattern : table.patterns->All())
+    by_operation[OperationName(pattern->key().operation)] += pattern->Counts();
+  for (const auto& [operation, counts] : by_operation) {
+    // The first call is not answered yet.
+    if (counts.calls == 0) continue;
+    v1::OperationActivity* added = activity->add_operations();
+    added->set_table_name(table.name);
+    added->set_operation(std::string(operation));
+    added->set_errors(counts.errors);
+    added->set_items_scanned(counts.scanned);
+    added->set_items_returned(counts.returned);
+    for (size_t bucket = 0; bucket < kLatencyBuckets; ++bucket) {
+      if (counts.latencies[bucket] == 0) continue;
+      v1::LatencyCount* latency = added->add_latencies();
+      latency->set_latency_us(LatencyOfBucket(bucket));
+      latency->set_calls(counts.latencies[bucket]);
+    }
+  }
+}
+
 }  // namespace
 
 v1::GetStatusReply GetStatus(const Engine& engine, const v1::GetStatusRequest& request) {
@@ -82,10 +105,15 @@ v1::GetStatusReply GetStatus(const Engine& engine, const v1::GetStatusRequest& r
     }
   }
   reply.set_durable_sequence(engine.durable_sequence());
+  if (request.with_activity())
+    reply.mutable_activity()->set_start_time_us(absl::ToUnixMicros(engine.opened_at()));
   if (auto view = engine.View(); view.ok()) {
     reply.set_change_sequence((*view)->change_sequence());
     reply.set_table_count(static_cast<int64_t>((*view)->catalog().size()));
     if (request.with_tables()) AddTables(**view, engine.size_statistics(), &reply);
+    if (request.with_activity()) {
+      for (const auto& table : (*view)->catalog()) AddActivity(*table, reply.mutable_activity());
+    }
     AddUsage(*(*view)->store(), &reply);
     AddDropped(*(*view)->store(), reply.mutable_disk());
     AddDamage(*(*view)->store(), reply.mutable_damage());

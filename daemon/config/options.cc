@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cstring>
-#include <filesystem>
 #include <map>
 #include <system_error>
 
@@ -21,6 +19,7 @@
 #include "daemon/config/command_line.h"
 #include "daemon/config/config_file.h"
 #include "daemon/config/dev_command.h"
+#include "daemon/config/path_checks.h"
 #include "daemon/config/setting_values.h"
 #include "daemon/config/settings.h"
 #include "storage/base/cron_schedule.h"
@@ -374,55 +373,6 @@ absl::Status Derive(const Merged& merged, Options& options) {
   return CheckPlace(merged, options);
 }
 
-// Why itemd could not make or write the directory `path`; empty if it could.
-std::string WhyNoDirectory(const std::string& path) {
-  std::error_code error;
-  std::filesystem::path at = std::filesystem::absolute(path, error);
-  // itemd makes the last folders of a path, of the data directory only one.
-  while (!std::filesystem::exists(at, error) && at.has_relative_path()) {
-    if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory)
-      return absl::StrFormat("%s: %s", at.string(), error.message());
-    at = at.parent_path();
-  }
-  if (!std::filesystem::is_directory(at, error)) return at.string() + " is not a directory";
-  // Another user may check the configuration than the one that runs the service, so permissions say nothing.
-  if (access(at.c_str(), W_OK | X_OK) == 0 || errno == EACCES) return "";
-  return absl::StrFormat("%s cannot be written: %s", at.string(), std::strerror(errno));
-}
-
-// For --check-config: the directories can be used. A start finds that out by using them.
-absl::Status CheckDirectories(const Merged& merged, const Options& options) {
-  std::error_code unknown;
-  const std::filesystem::path data =
-      std::filesystem::absolute(options.data_directory, unknown).lexically_normal();
-  const std::filesystem::path above = (data.has_filename() ? data : data.parent_path()).parent_path();
-  // A copy of the primary makes all of them.
-  if (options.standby.empty() && !std::filesystem::exists(above, unknown)) {
-    return absl::UnavailableError(
-        absl::StrFormat("%s: %s is not there, and itemd makes only the last folder of this path",
-                        Subject(merged, "data-dir"), above.string()));
-  }
-  const std::pair<const char*, const std::string*> kDirectories[] = {
-      {"data-dir", &options.data_directory},
-      {"backup-directory", &options.backup_directory},
-      {"archive-directory", &options.archive_directory},
-      {"export-directory", &options.export_directory}};
-  for (const auto& [name, directory] : kDirectories) {
-    if (directory->empty()) continue;
-    if (const std::string why = WhyNoDirectory(*directory); !why.empty())
-      return absl::UnavailableError(absl::StrFormat("%s: %s", Subject(merged, name), why));
-    std::error_code ignored;
-    const bool same = directory != &options.data_directory &&
-                      std::filesystem::weakly_canonical(*directory, ignored) ==
-                          std::filesystem::weakly_canonical(options.data_directory, ignored);
-    if (same) {
-      return storage::ValidationError(absl::StrFormat(
-          "%s: it is the data directory; give it a directory of its own", Subject(merged, name)));
-    }
-  }
-  return absl::OkStatus();
-}
-
 // `itemd keys ...`: the file is that of --access-keys.
 ParsedOptions ChangeKeys(const Merged& merged, const KeyFileChange& change) {
   const auto setting = merged.find("access-keys");
@@ -532,8 +482,10 @@ ParsedOptions ParseOptions(int argc, const char* const* argv, const OptionSource
                                                        storage::MessageOf(credentials)));
   }
   if (line->check_config) {
-    if (absl::Status usable = CheckDirectories(*merged, *options); !usable.ok()) return Fail(usable);
-    return Print("the configuration is valid\n");
+    std::vector<std::string> notes = {"the configuration is valid"};
+    const absl::Status usable = CheckPaths(
+        *options, [&merged](std::string_view name) { return Subject(*merged, name); }, &notes);
+    return usable.ok() ? Print(absl::StrJoin(notes, "\n") + "\n") : Fail(usable);
   }
   return {.options = *std::move(options), .exit_code = kExitOk, .text = "", .config_file = *config_file};
 }

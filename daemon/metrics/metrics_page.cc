@@ -6,7 +6,10 @@
 #include <prometheus/text_serializer.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <chrono>
+#include <map>
+#include <tuple>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -23,6 +26,7 @@ using prometheus::MetricType;
 using Labels = std::vector<ClientMetric::Label>;
 
 constexpr double kMicrosecondsPerSecond = 1e6;
+constexpr size_t kMaxWatchers = 20;
 
 double Seconds(int64_t microseconds) { return static_cast<double>(microseconds) / kMicrosecondsPerSecond; }
 
@@ -269,12 +273,56 @@ void AddTableFigures(const std::vector<storage::TableFigures>& tables, Families&
   add_builds([](const v1::IndexBuild& build) { return build.last_error().empty() ? 0 : 1; });
 }
 
+// The slowest watch of each table, access key and address, the slowest of all first: series that go on when a
+// client opens its watch again.
+struct Watcher {
+  std::string table_name;
+  std::string key_id;
+  // "ipv4:10.0.0.7"
+  std::string client;
+  uint64_t lag_changes = 0;
+  double lag_seconds = 0;
+};
+
+std::vector<Watcher> SlowestWatchers(const OpenWatches::Figures& watches) {
+  std::map<std::tuple<std::string_view, std::string_view, std::string_view>, Watcher> watchers;
+  for (const OpenWatches::Watch& watch : watches.watches) {
+    const OpenWatches::Watcher& who = watch.watcher;
+    const std::string_view client = std::string_view(who.peer).substr(0, who.peer.rfind(':'));
+    Watcher& watcher = watchers[{who.table_name, who.key_id, client}];
+    watcher.lag_changes = std::max(watcher.lag_changes, watch.lag_changes);
+    watcher.lag_seconds = std::max(watcher.lag_seconds, std::chrono::duration<double>(watch.lag).count());
+  }
+  std::vector<Watcher> slowest;
+  slowest.reserve(watchers.size());
+  for (auto& [labels, watcher] : watchers) {
+    std::tie(watcher.table_name, watcher.key_id, watcher.client) = labels;
+    slowest.push_back(std::move(watcher));
+  }
+  std::stable_sort(slowest.begin(), slowest.end(), [](const Watcher& a, const Watcher& b) {
+    return std::tie(a.lag_seconds, a.lag_changes) > std::tie(b.lag_seconds, b.lag_changes);
+  });
+  return slowest;
+}
+
 void AddWatches(const OpenWatches::Figures& watches, Families& out) {
   out.Gauge("itemdb_open_watches", "Open watches of changes.").Add(watches.open);
   out.Gauge("itemdb_watch_lag_changes", "Changes that the slowest watch has not sent; 0: all have sent all.")
       .Add(watches.most_changes);
   out.Gauge("itemdb_watch_lag_seconds", "How long ago the watch was up to date that was not for longest.")
       .Add(std::chrono::duration<double>(watches.longest).count());
+  std::vector<Watcher> watchers = SlowestWatchers(watches);
+  out.Gauge("itemdb_watchers", "Different tables, access keys and addresses of the open watches.")
+      .Add(watchers.size());
+  if (watchers.size() > kMaxWatchers) watchers.resize(kMaxWatchers);
+  const auto labels = [](const Watcher& one) {
+    return Labels{{"table", one.table_name}, {"key", one.key_id}, {"client", one.client}};
+  };
+  out.Gauge("itemdb_watcher_lag_changes",
+            "As itemdb_watch_lag_changes, of the 20 watchers that are slowest.");
+  for (const Watcher& one : watchers) out.Add(labels(one), one.lag_changes);
+  out.Gauge("itemdb_watcher_lag_seconds", "As itemdb_watch_lag_seconds, of the same watchers.");
+  for (const Watcher& one : watchers) out.Add(labels(one), one.lag_seconds);
 }
 
 void AddWrites(const storage::DatabaseFigures& figures, Families& out) {

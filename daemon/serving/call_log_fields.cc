@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "storage/base/limits.h"
 
@@ -45,6 +46,28 @@ const std::string& TableOf(const wire::TransactWriteItem& item) {
   }
 }
 
+template <typename Responses>
+int64_t ItemsIn(const Responses& responses) {
+  return std::count_if(responses.begin(), responses.end(),
+                       [](const auto& response) { return response.has_item(); });
+}
+
+template <typename Statements>
+CallLogFields LogFieldsOfStatements(const Statements& statements) {
+  CallLogFields log_fields;
+  log_fields.items = statements.size();
+  for (const auto& statement : statements) {
+    std::string table = storage::Database::TableNameInStatement(statement.statement());
+    if (log_fields.table_name.empty()) {
+      log_fields.table_name = std::move(table);
+    } else if (table != log_fields.table_name) {
+      log_fields.more_tables = true;
+      break;
+    }
+  }
+  return log_fields;
+}
+
 }  // namespace
 
 std::string LoggedTableName(const CallLogFields& log_fields) {
@@ -73,10 +96,9 @@ int64_t ItemsOf(const wire::BatchGetItemReply& reply) {
   return items;
 }
 
-int64_t ItemsOf(const wire::TransactGetItemsReply& reply) {
-  return std::count_if(reply.responses().begin(), reply.responses().end(),
-                       [](const wire::ItemResponse& response) { return response.has_item(); });
-}
+int64_t ItemsOf(const wire::TransactGetItemsReply& reply) { return ItemsIn(reply.responses()); }
+int64_t ItemsOf(const wire::BatchExecuteStatementReply& reply) { return ItemsIn(reply.responses()); }
+int64_t ItemsOf(const wire::ExecuteTransactionReply& reply) { return ItemsIn(reply.responses()); }
 
 CallLogFields LogFieldsOf(const wire::BatchWriteItemRequest& request) {
   CallLogFields log_fields;
@@ -126,6 +148,18 @@ CallLogFields LogFieldsOf(const wire::TransactGetItemsRequest& request) {
     return item.table_name() != log_fields.table_name;
   });
   return log_fields;
+}
+
+CallLogFields LogFieldsOf(const wire::ExecuteStatementRequest& request) {
+  return {.table_name = storage::Database::TableNameInStatement(request.statement())};
+}
+
+CallLogFields LogFieldsOf(const wire::BatchExecuteStatementRequest& request) {
+  return LogFieldsOfStatements(request.statements());
+}
+
+CallLogFields LogFieldsOf(const wire::ExecuteTransactionRequest& request) {
+  return LogFieldsOfStatements(request.transact_statements());
 }
 
 }  // namespace itemdb::daemon

@@ -35,6 +35,10 @@ CallLogFields LogFieldsOf(const wire::BulkWriteChunk& chunk);
 CallLogFields LogFieldsOf(const wire::TransactWriteItemsRequest& request);
 CallLogFields LogFieldsOf(const wire::BatchGetItemRequest& request);
 CallLogFields LogFieldsOf(const wire::TransactGetItemsRequest& request);
+// The tables are those that the texts of the statements name.
+CallLogFields LogFieldsOf(const wire::ExecuteStatementRequest& request);
+CallLogFields LogFieldsOf(const wire::BatchExecuteStatementRequest& request);
+CallLogFields LogFieldsOf(const wire::ExecuteTransactionRequest& request);
 inline CallLogFields LogFieldsOf(const wire::WriteItemRequest& request) {
   return {.table_name = request.table_name(), .items = 1};
 }
@@ -59,6 +63,8 @@ int64_t ItemsOf(const storage::StatementPage& page);
 inline int64_t ItemsOf(const wire::GetItemReply& reply) { return reply.has_item() ? 1 : 0; }
 int64_t ItemsOf(const wire::BatchGetItemReply& reply);
 int64_t ItemsOf(const wire::TransactGetItemsReply& reply);
+int64_t ItemsOf(const wire::BatchExecuteStatementReply& reply);
+int64_t ItemsOf(const wire::ExecuteTransactionReply& reply);
 inline int64_t ItemsOf(const wire::SearchVectorsReply& reply) { return reply.search_results_size(); }
 inline int64_t ItemsOf(const google::protobuf::MessageLite&) { return -1; }
 

@@ -1,9 +1,31 @@
 #include "daemon/serving/daemon_status.h"
 
+#include <chrono>
+#include <utility>
+
 #include "daemon/process/machine_memory.h"
 #include "daemon/process/version.h"
 
 namespace itemdb::daemon {
+namespace {
+
+constexpr size_t kMaxWatches = 100;
+
+void AddWatches(OpenWatches::Figures figures, v1::Activity* activity) {
+  activity->set_open_watches(static_cast<int64_t>(figures.open));
+  if (figures.watches.size() > kMaxWatches) figures.watches.resize(kMaxWatches);
+  for (OpenWatches::Watch& watch : figures.watches) {
+    v1::WatchActivity* added = activity->add_watches();
+    added->set_watch_id(watch.id);
+    added->set_table_name(std::move(watch.watcher.table_name));
+    added->set_key_id(std::move(watch.watcher.key_id));
+    added->set_peer(std::move(watch.watcher.peer));
+    added->set_lag_changes(static_cast<int64_t>(watch.lag_changes));
+    added->set_lag_us(std::chrono::duration_cast<std::chrono::microseconds>(watch.lag).count());
+  }
+}
+
+}  // namespace
 
 v1::GetStatusReply GetDaemonStatus(const v1::GetStatusRequest& request, storage::Database& database,
                                    const ServingContext& serving, const DaemonInfo& info) {
@@ -22,6 +44,8 @@ v1::GetStatusReply GetDaemonStatus(const v1::GetStatusRequest& request, storage:
     status.mutable_audit_log()->set_written(audit.file()->written());
     status.mutable_audit_log()->set_lost(audit.file()->lost());
   }
+  if (request.with_activity())
+    AddWatches(serving.watches.Measure(status.durable_sequence()), status.mutable_activity());
   return status;
 }
 

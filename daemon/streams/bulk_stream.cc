@@ -106,6 +106,7 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
     std::chrono::steady_clock::time_point began;
     CallLogFields log_fields;
     size_t request_bytes = 0;
+    StreamCall::Part part;
     // Set once the chunk was applied or has failed.
     std::optional<absl::StatusOr<wire::BulkWriteReply>> reply;
   };
@@ -192,6 +193,7 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
     bytes.Swap(&request_);
     chunk->began = std::chrono::steady_clock::now();
     chunk->request_bytes = bytes.Length();
+    chunk->part = call_.BeginPart();
     wire::BulkWriteChunk request;
     if (!DecodeRequest(bytes, request)) return Applied(*chunk, UndecodableRequest(call_.method()));
     chunk->log_fields = LogFieldsOf(request);
@@ -209,7 +211,7 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
         [self = shared_from_this(), chunk](absl::StatusOr<wire::BulkWriteReply> reply) {
           self->Applied(*chunk, std::move(reply));
         },
-        call_.cancellation());
+        chunk->part.cancellation);
   }
 
   void Applied(Chunk& chunk, absl::StatusOr<wire::BulkWriteReply> reply) {
@@ -220,7 +222,7 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
     } else {
       logged.status = ToGrpcStatus(reply.status());
     }
-    call_.RecordPart(chunk.began, chunk.log_fields, logged, -1, chunk.request_bytes);
+    call_.RecordPart(chunk.began, chunk.log_fields, logged, -1, chunk.request_bytes, &chunk.part);
     {
       storage::MutexLock lock(mutex_);
       chunk.reply = std::move(reply);

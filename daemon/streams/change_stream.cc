@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/str_replace.h"
 #include "daemon/rpc/raw_call.h"
 #include "daemon/streams/reply_stream.h"
 
@@ -24,7 +25,10 @@ class ChangeStream final : public ReplyStream {
     if (absl::Status allowed = call().CheckRequest(*judged); !allowed.ok()) return End(allowed);
     // A watch without a position begins with the next change.
     if (request_.has_after_sequence()) position_.Behind(request_.after_sequence());
-    serving().watches.Add(&position_);
+    serving().watches.Add(&position_,
+                          {.table_name = std::string(CountedTableName(LogFieldsOf(*judged))),
+                           .key_id = call().key_id(),
+                           .peer = absl::StrReplaceAll(call().peer(), {{"%5B", "["}, {"%5D", "]"}})});
     MakeNext();
   }
 

@@ -26,6 +26,14 @@ void StreamCall::TraceSteps() {
   if (traced_ != nullptr) caller_left_->set_trace({traced_, &traced_->steps});
 }
 
+StreamCall::Part StreamCall::BeginPart() const {
+  if (traced_ == nullptr) return {.traced = nullptr, .cancellation = cancellation_};
+  std::shared_ptr<TracedCall> part = Tracer::TakePart(*traced_);
+  const std::shared_ptr<storage::CallTrace> steps(part, &part->steps);
+  return {.traced = std::move(part),
+          .cancellation = std::make_shared<const storage::Cancellation>(cancellation_, steps)};
+}
+
 grpc::Status StreamCall::Enter() {
   if (!serving_.gate.TryEnter()) return StoppingReply();
   entered_ = true;
@@ -77,9 +85,15 @@ void StreamCall::Audit(const CallLogFields& log_fields, const grpc::Status& stat
 }
 
 void StreamCall::RecordPart(std::chrono::steady_clock::time_point began, const CallLogFields& log_fields,
-                            const EncodedReply& reply, int64_t items, size_t request_bytes) {
+                            const EncodedReply& reply, int64_t items, size_t request_bytes,
+                            const Part* part) {
   Audit(log_fields, reply.status);
-  const std::shared_ptr<TracedCall> part = traced_ == nullptr ? nullptr : Tracer::TakePart(*traced_);
+  std::shared_ptr<TracedCall> traced;
+  if (part != nullptr) {
+    traced = part->traced;
+  } else if (traced_ != nullptr) {
+    traced = Tracer::TakePart(*traced_);
+  }
   RecordCall(serving_, context_,
              {.method = method_,
               .log_fields = log_fields,
@@ -88,7 +102,7 @@ void StreamCall::RecordPart(std::chrono::steady_clock::time_point began, const C
               .reply_bytes = reply.bytes,
               .items = items,
               .code = {}},
-             reply.status, part.get());
+             reply.status, traced.get());
 }
 
 }  // namespace itemdb::daemon

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -47,11 +48,23 @@ class StreamCall {
   // Parts of a traced stream have the steps of storage in their spans. For streams that make one part at a
   // time.
   void TraceSteps();
+  // For streams that make several parts at a time.
+  struct Part {
+    // Null: the stream is not traced.
+    std::shared_ptr<TracedCall> traced;
+    // As cancellation(), with the steps of this part.
+    storage::CancellationPtr cancellation;
+  };
+  Part BeginPart() const;
   // Leaves the gate and releases the memory. Called once.
   void Leave();
 
   ServingContext& serving() { return serving_; }
   std::string_view method() const { return method_; }
+  // The other end of the connection, as gRPC writes it.
+  std::string peer() const { return context_.peer(); }
+  // The access key of the last CheckCaller(); empty where no keys are asked for.
+  const std::string& key_id() const { return caller_.key_id; }
   // Cancelled by Cancel() and when the deadline passes; never null.
   const storage::CancellationPtr& cancellation() const { return cancellation_; }
   // The daemon ends the stream.
@@ -63,9 +76,10 @@ class StreamCall {
   }
 
   // Logs one page or chunk of the stream, begun at `began`, if it was slow, and adds it to the audit log if
-  // all calls are audited; Enter() adds the begin of the stream.
+  // all calls are audited; Enter() adds the begin of the stream. `part`: what BeginPart() has returned;
+  // without, the steps are those since the last part.
   void RecordPart(std::chrono::steady_clock::time_point began, const CallLogFields& log_fields,
-                  const EncodedReply& reply, int64_t items, size_t request_bytes);
+                  const EncodedReply& reply, int64_t items, size_t request_bytes, const Part* part = nullptr);
   void RecordPart(std::chrono::steady_clock::time_point began, const CallLogFields& log_fields,
                   const EncodedReply& reply, int64_t items) {
     // The bytes of the one request count once, with the first part.

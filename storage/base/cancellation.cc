@@ -11,7 +11,7 @@ absl::Status Cancellation::Check() const {
     return MakeError(absl::StatusCode::kDeadlineExceeded, kReasonDeadlineExceeded,
                      "the call's deadline passed before it was done; nothing was written");
   }
-  return absl::OkStatus();
+  return call_ == nullptr ? absl::OkStatus() : call_->Check();
 }
 
 }  // namespace itemdb::storage

@@ -24,6 +24,9 @@ class Cancellation {
   // Without a deadline.
   Cancellation() = default;
   explicit Cancellation(Clock::time_point deadline) : deadline_(deadline) {}
+  // Of a part of `call`, with a trace of its own: cancelled and late when `call` is.
+  Cancellation(std::shared_ptr<const Cancellation> call, std::shared_ptr<CallTrace> trace)
+      : call_(std::move(call)), trace_(std::move(trace)) {}
 
   void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
 
@@ -38,6 +41,8 @@ class Cancellation {
  private:
   std::atomic<bool> cancelled_ = false;
   const Clock::time_point deadline_ = Clock::time_point::max();
+  // Null: this is of no part.
+  const std::shared_ptr<const Cancellation> call_;
   std::shared_ptr<CallTrace> trace_;
 };
 

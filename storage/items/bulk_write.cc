@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/signature/sigv4.h"
+#include "storage/base/call_trace.h"
 #include "storage/base/limits.h"
 #include "storage/items/item_collections.h"
 #include "storage/items/request_token.h"
@@ -105,7 +106,9 @@ class BulkUnit : public CommitUnit {
         done_(std::move(done)),
         cancellation_(std::move(cancellation)),
         may_prefetch_(stream_->engine_.TryBeginPrefetchingChunk()),
-        max_bytes_(std::min(kMaxUnitItemBytes, stream_->engine_.options().max_unit_bytes)) {}
+        max_bytes_(std::min(kMaxUnitItemBytes, stream_->engine_.options().max_unit_bytes)) {
+    trace = TraceOf(cancellation_);
+  }
   ~BulkUnit() override {
     if (may_prefetch_) stream_->engine_.EndPrefetchingChunk();
   }
@@ -274,12 +277,20 @@ absl::Status BulkWrites::FailureBefore(uint64_t number) {
 
 void BulkWrites::Read(std::shared_ptr<const ReadView> view, std::shared_ptr<Waiting> chunk) {
   if (chunk->unit->writes() <= kMaxItemsOnRequestThread) {
-    absl::StatusOr<bool> read = chunk->unit->Read(*view, ReadTier::kCacheOnly);
+    absl::StatusOr<bool> read = [&] {
+      const TracedStep step(chunk->unit->cancellation(), CallTrace::Step::kCacheRead);
+      return chunk->unit->Read(*view, ReadTier::kCacheOnly);
+    }();
     if (!read.ok() || *read) return Ready(chunk, read.status());
   }
-  IoPool::Task task = [self = shared_from_this(), view = std::move(view), chunk]() mutable {
+  const TracedWait wait(chunk->unit->cancellation());
+  IoPool::Task task = [self = shared_from_this(), wait, view = std::move(view), chunk]() mutable {
+    wait.End(chunk->unit->cancellation());
     absl::Status read = CheckNotCancelled(chunk->unit->cancellation());
-    if (read.ok()) read = chunk->unit->Read(*view, ReadTier::kDisk).status();
+    if (read.ok()) {
+      const TracedStep step(chunk->unit->cancellation(), CallTrace::Step::kDiskRead);
+      read = chunk->unit->Read(*view, ReadTier::kDisk).status();
+    }
     view.reset();
     self->Ready(chunk, std::move(read));
   };

@@ -27,6 +27,25 @@ std::string_view StatementAction(std::string_view statement) {
   return "";
 }
 
+std::string TableNameInStatement(std::string_view statement) {
+  const auto next = [&statement] {
+    const partiql::Token token = partiql::FirstToken(statement);
+    statement.remove_prefix(static_cast<size_t>(token.text.data() + token.text.size() - statement.data()));
+    return token;
+  };
+  partiql::Token token = next();
+  if (!partiql::IsWord(token, "UPDATE")) {
+    const std::string_view before_name = partiql::IsWord(token, "INSERT") ? "INTO" : "FROM";
+    while (!partiql::IsWord(token, before_name)) {
+      if (token.kind == partiql::TokenKind::kEnd) return "";
+      token = next();
+    }
+  }
+  const partiql::Token name = next();
+  if (name.kind == partiql::TokenKind::kQuotedName) return partiql::Unquote(name);
+  return name.kind == partiql::TokenKind::kWord ? std::string(name.text) : "";
+}
+
 absl::StatusOr<StatementTarget> TargetOfStatement(
     std::string_view statement, const google::protobuf::RepeatedPtrField<std::string>& parameters) {
   ITEMDB_ASSIGN_OR_RETURN(partiql::Statement parsed, partiql::ParseStatement(statement, parameters));

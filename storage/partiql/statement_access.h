@@ -2,6 +2,7 @@
 // table is looked up.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "google/protobuf/repeated_field.h"
@@ -10,7 +11,7 @@
 
 namespace itemdb::storage {
 
-// These two read only the first word of the text.
+// The next two read only the first word of the text.
 //
 // Whether `statement` only reads: true if its first word, after comments, is SELECT. False for all other
 // statements, and for a text that is not a statement. Cannot fail. Thread-safe.
@@ -21,6 +22,10 @@ bool IsReadStatement(std::string_view statement);
 // The action of `statement` in DynamoDB's permissions: "PartiQLSelect", "PartiQLInsert", "PartiQLUpdate" or
 // "PartiQLDelete", according to its first word; empty for other texts. Thread-safe.
 std::string_view StatementAction(std::string_view statement);
+
+// The table that `statement` names behind FROM, INTO or UPDATE; empty for texts that name none there. For
+// counters and logs: reads the text up to this name only, so the rest need not be a statement. Thread-safe.
+std::string TableNameInStatement(std::string_view statement);
 
 // The table of `statement`, found by the parser that executes it. `parameters` are those of the request.
 // INVALID_ARGUMENT: the statement is not valid, and the operations refuse it with the same error.

@@ -13,14 +13,12 @@ unsigned ThreadNumber() {
   return number;
 }
 
-using Latencies = std::array<int64_t, kLatencyBuckets>;
-
-// The latency that `percent` of `calls` did not exceed, in the histogram's precision; 0 without calls.
-int64_t Percentile(const Latencies& latencies, int64_t calls, int64_t percent) {
-  const int64_t rank = (calls * percent + 99) / 100;
+// The latency that `percent` of the calls did not exceed, in the histogram's precision; 0 without calls.
+int64_t Percentile(const PatternCounts& counts, int64_t percent) {
+  const int64_t rank = (counts.calls * percent + 99) / 100;
   int64_t seen = 0;
-  for (size_t bucket = 0; bucket < latencies.size() && rank > 0; ++bucket) {
-    seen += latencies[bucket];
+  for (size_t bucket = 0; bucket < kLatencyBuckets && rank > 0; ++bucket) {
+    seen += counts.latencies[bucket];
     if (seen >= rank) return LatencyOfBucket(bucket);
   }
   return 0;
@@ -84,33 +82,46 @@ void AccessPattern::Count(bool ok, int64_t scanned, int64_t returned, std::chron
   stripe.latencies[LatencyBucket(us)].fetch_add(1, std::memory_order_relaxed);
 }
 
-v1::AccessPattern AccessPattern::Describe() const {
-  int64_t errors = 0, scanned = 0, returned = 0, calls = 0;
-  Latencies latencies = {};
+PatternCounts& PatternCounts::operator+=(const PatternCounts& more) {
+  calls += more.calls;
+  errors += more.errors;
+  scanned += more.scanned;
+  returned += more.returned;
+  for (size_t bucket = 0; bucket < kLatencyBuckets; ++bucket) latencies[bucket] += more.latencies[bucket];
+  return *this;
+}
+
+PatternCounts AccessPattern::Counts() const {
+  PatternCounts counts;
   for (const std::atomic<Stripe*>& place : stripes_) {
     const Stripe* stripe = place.load(std::memory_order_acquire);
     if (stripe == nullptr) continue;
-    errors += stripe->errors.load(std::memory_order_relaxed);
-    scanned += stripe->scanned.load(std::memory_order_relaxed);
-    returned += stripe->returned.load(std::memory_order_relaxed);
+    counts.errors += stripe->errors.load(std::memory_order_relaxed);
+    counts.scanned += stripe->scanned.load(std::memory_order_relaxed);
+    counts.returned += stripe->returned.load(std::memory_order_relaxed);
     for (size_t bucket = 0; bucket < kLatencyBuckets; ++bucket) {
       const int64_t count = stripe->latencies[bucket].load(std::memory_order_relaxed);
-      latencies[bucket] += count;
-      calls += count;
+      counts.latencies[bucket] += count;
+      counts.calls += count;
     }
   }
+  return counts;
+}
+
+v1::AccessPattern AccessPattern::Describe() const {
+  const PatternCounts counts = Counts();
   v1::AccessPattern described;
   described.set_operation(std::string(OperationName(key_.operation)));
   described.set_index_name(texts_.index_name);
   described.set_key_condition(texts_.key_condition);
   described.set_filter(texts_.filter);
   described.set_descending(key_.descending);
-  described.set_calls(calls);
-  described.set_errors(errors);
-  described.set_items_scanned(scanned);
-  described.set_items_returned(returned);
-  described.set_p50_us(Percentile(latencies, calls, 50));
-  described.set_p99_us(Percentile(latencies, calls, 99));
+  described.set_calls(counts.calls);
+  described.set_errors(counts.errors);
+  described.set_items_scanned(counts.scanned);
+  described.set_items_returned(counts.returned);
+  described.set_p50_us(Percentile(counts, 50));
+  described.set_p99_us(Percentile(counts, 99));
   return described;
 }
 

@@ -52,8 +52,19 @@ struct AccessTexts {
   std::string filter;
 };
 
+// What the calls of patterns did.
+struct PatternCounts {
+  int64_t calls = 0;
+  int64_t errors = 0;
+  int64_t scanned = 0;
+  int64_t returned = 0;
+  std::array<int64_t, kLatencyBuckets> latencies = {};
+
+  PatternCounts& operator+=(const PatternCounts& more);
+};
+
 // The counters of one pattern. Thread-safe. Threads count on stripes of their own, so they seldom share a
-// cache line. Once the answer of a call was seen, Describe() includes the call.
+// cache line. Once the answer of a call was seen, Counts() and Describe() include the call.
 class AccessPattern {
  public:
   AccessPattern(const PatternKey& key, AccessTexts texts);
@@ -64,6 +75,7 @@ class AccessPattern {
   void Count(bool ok, int64_t scanned, int64_t returned, std::chrono::nanoseconds took);
 
   const PatternKey& key() const { return key_; }
+  PatternCounts Counts() const;
   // Everything but the table's name.
   v1::AccessPattern Describe() const;
 

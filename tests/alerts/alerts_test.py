@@ -34,8 +34,8 @@ METRICS_SECRET = "a secret for the metrics"
 # Limits of hours and days, which no test waits for: what stands in the rules, and what instead.
 SHORTER = {"time() - itemdb_store_oldest_snapshot_timestamp_seconds > 3600":
            "time() - itemdb_store_oldest_snapshot_timestamp_seconds > 2"}
-# RocksDB holds writes back only under a load that a test cannot make on every machine: promtool evaluates this one.
-BY_PROMTOOL = "ItemdbWritesHeldBack"
+# RocksDB stops writes here; that it slows them down depends on the machine, so promtool evaluates that.
+SLOWED = "ItemdbWritesHeldBack"
 
 
 def await_true(what, condition):
@@ -189,7 +189,7 @@ scrape_configs:
 
 
 def check_with_promtool(folder, rules):
-    """Alert BY_PROMTOOL fires for the figures that docs/metrics.md describes, and not for others."""
+    """Alert SLOWED fires for the figures that docs/metrics.md describes, and not for others."""
     with open(folder + "/rules.yml", "w", encoding="utf-8") as file:
         file.write(rules)
     with open(folder + "/test.yml", "w", encoding="utf-8") as file:
@@ -202,7 +202,7 @@ tests:
       - {{series: 'itemdb_store_delayed_write_rate_bytes{{instance="slowed"}}', values: '1000x30'}}
       - {{series: 'itemdb_store_writes_stopped{{instance="healthy"}}', values: '0x30'}}
     promql_expr_test:
-      - expr: count by (instance) (ALERTS{{alertname="{BY_PROMTOOL}", alertstate="firing"}})
+      - expr: count by (instance) (ALERTS{{alertname="{SLOWED}", alertstate="firing"}})
         eval_time: 20m
         exp_samples:
           - {{labels: '{{instance="stopped"}}', value: 1}}
@@ -236,7 +236,7 @@ def main(folder):
     archive = folder + "/archive"
     made = {
         "healthy": (), "down": (), "failing log": (),
-        "overloaded": ("--memory", "128MiB"), "full": (), "damaged": (), "slow": (),
+        "overloaded": ("--memory", "128MiB"), "held back": ("--memory", "128MiB"), "full": (), "damaged": (), "slow": (),
         "without backup": ("--backup-schedule", "0 0 1 1 *", "--backup-directory", folder + "/backups"),
         "without archive": ("--archive-directory", archive), "old state": (),
         "audited": ("--audit-log", folder + "/audited/audit.log"),
@@ -271,6 +271,8 @@ def main(folder):
     daemons["full"].fault("full_disk")
     daemons["slow"].fault("slow_syncs")
     begin(keep_putting, daemons["slow"], "", stop)
+    daemons["held back"].fault("held_tables")
+    begin(keep_putting, daemons["held back"], "x" * 390_000, stop)
     shutil.rmtree(archive)
     open(archive, "w", encoding="utf-8").close()
     begin(keep_putting, daemons["without archive"], "", stop)
@@ -300,6 +302,7 @@ def main(folder):
         ("ItemdbDamage", "damaged"), ("ItemdbServerErrors", "damaged"), ("ItemdbSlowSyncs", "slow"),
         ("ItemdbBackupTooOld", "without backup"), ("ItemdbArchiveBehind", "without archive"),
         ("ItemdbOldSnapshot", "old state"), ("ItemdbRefusedKeys", "attacked"), ("ItemdbAuditLost", "audited"),
+        ("ItemdbWritesHeldBack", "held back"),
     }
     seen = set()
 
@@ -324,10 +327,9 @@ def main(folder):
     stop.set()
     overload.kill()
 
-    fired = {alert for alert, _ in seen} | {BY_PROMTOOL}
+    fired = {alert for alert, _ in seen}
     for name in names:
         instances = sorted(instance for alert, instance in seen if alert == name)
-        instances = instances or (["promtool"] if name == BY_PROMTOOL else [])
         print(f"{name:24} {'fired: ' + ', '.join(instances) if instances else 'DID NOT FIRE'}")
     print(f"{questions} questions of the dashboard answered; alerts of the healthy daemon: {sorted(healthy) or 'none'}")
     if failed or set(names) - fired:

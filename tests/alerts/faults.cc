@@ -2,6 +2,8 @@
 // exists in the folder $ALERT_FAULTS.
 //
 //   slow_syncs   each sync takes 0.4 s
+//   held_syncs   each sync waits until the file is gone
+//   held_tables  each sync of a table file waits until the file is gone, so no memtable becomes one
 //   failing_log  syncs of write-ahead logs fail
 //   full_disk    the disk of the data has 1 MiB left
 //   full_audit   writes to a file named audit.log fail
@@ -20,6 +22,7 @@
 namespace {
 
 constexpr std::chrono::milliseconds kSlowSync(400);
+constexpr std::chrono::milliseconds kHeldSyncLooks(10);
 constexpr unsigned long kFreeBytes = 1 << 20;
 
 bool IsOn(const char* fault) {
@@ -43,6 +46,8 @@ Function* Real(Function*, const char* name) {
 
 bool SyncFails(int fd) {
   if (IsOn("slow_syncs")) std::this_thread::sleep_for(kSlowSync);
+  while (IsOn("held_tables") && IsNamed(fd, ".sst")) std::this_thread::sleep_for(kHeldSyncLooks);
+  while (IsOn("held_syncs")) std::this_thread::sleep_for(kHeldSyncLooks);
   return IsOn("failing_log") && IsNamed(fd, ".log");
 }
 

@@ -306,16 +306,23 @@ def section_of(tree, document, heading):
 
 
 def check_alerts(tree):
-    """Each alert has a section in docs/operations.md, and names it; docs/metrics.md has each metric of the dashboard."""
+    """Each alert has a section in docs/operations.md, and names it as the package installs it; docs/metrics.md has each metric
+    of the dashboard."""
     document, alerts = "docs/operations.md", "packaging/prometheus/itemdb-alerts.yml"
     rules = re.split(r"^ *- alert: ", (tree.root / alerts).read_text(encoding="utf-8"), flags=re.M)[1:]
     names = [re.match(r"\w+", rule)[0] for rule in rules]
     sections = re.findall(r"^### (\w+)$", section_of(tree, document, "Alerts"), re.M)
     findings = [f"{document} has no section for the alert {name}" for name in names if name not in sections]
     findings += [f"{document} has a section for {name}, which is no alert of {alerts}" for name in sections if name not in names]
+    packaging = tree.root / "packaging/debian"
+    if "docs" not in (packaging / "itemdb.docs").read_text(encoding="utf-8").split():
+        findings.append(f"packaging/debian/itemdb.docs lacks docs, which {alerts} names")
+    if "\tdh_compress -X.md\n" not in (packaging / "rules").read_text(encoding="utf-8"):
+        findings.append(f"packaging/debian/rules lacks dh_compress -X.md: {document} would be installed as {document}.gz")
     for name, rule in zip(names, rules):
-        if f'runbook: "{document}#{name.lower()}"' not in rule:
-            findings.append(f'{alerts}: {name} lacks the annotation runbook: "{document}#{name.lower()}"')
+        runbook = f'runbook: "/usr/share/doc/itemdb/{document}#{name.lower()}"'
+        if runbook not in rule:
+            findings.append(f"{alerts}: {name} lacks the annotation {runbook}")
     dashboard, metrics = "packaging/grafana/itemdb-dashboard.json", "docs/metrics.md"
     described = (tree.root / metrics).read_text(encoding="utf-8")
     used = set(re.findall(r"\b(?:itemdb|process)_\w+", (tree.root / dashboard).read_text(encoding="utf-8")))

@@ -567,6 +567,62 @@ TEST_F(ClientControlTest, TimeToLiveGoesThrough) {
   EXPECT_EQ(described->items_expired, 7);
 }
 
+TEST_F(ClientControlTest, ActivityHasAllFigures) {
+  daemon_.get_status = [](const v1::GetStatusRequest& request, v1::GetStatusReply* reply) {
+    EXPECT_TRUE(request.with_activity());
+    v1::OperationActivity* operation = reply->mutable_activity()->add_operations();
+    operation->set_table_name("1");
+    operation->set_operation("2");
+    operation->set_errors(3);
+    operation->set_items_scanned(4);
+    operation->set_items_returned(5);
+    operation->add_latencies()->set_latency_us(6);
+    operation->mutable_latencies(0)->set_calls(7);
+    v1::WatchActivity* watch = reply->mutable_activity()->add_watches();
+    watch->set_watch_id(8);
+    watch->set_table_name("9");
+    watch->set_key_id("10");
+    watch->set_peer("11");
+    watch->set_lag_changes(12);
+    watch->set_lag_us(13);
+    reply->mutable_activity()->set_open_watches(14);
+    reply->mutable_activity()->set_start_time_us(15);
+    return grpc::Status::OK;
+  };
+  const absl::StatusOr<DaemonActivity> activity = client_.GetActivity();
+  ASSERT_TRUE(activity.ok()) << activity.status();
+  ASSERT_EQ(activity->operations.size(), 1u);
+  const OperationActivity& operation = activity->operations[0];
+  EXPECT_EQ(operation.table_name, "1");
+  EXPECT_EQ(operation.operation, "2");
+  EXPECT_EQ(operation.errors, 3);
+  EXPECT_EQ(operation.items_scanned, 4);
+  EXPECT_EQ(operation.items_returned, 5);
+  ASSERT_EQ(operation.latencies.size(), 1u);
+  EXPECT_EQ(operation.latencies[0].latency, absl::Microseconds(6));
+  EXPECT_EQ(operation.latencies[0].calls, 7);
+  ASSERT_EQ(activity->watches.size(), 1u);
+  const WatchActivity& watch = activity->watches[0];
+  EXPECT_EQ(watch.watch_id, 8);
+  EXPECT_EQ(watch.table_name, "9");
+  EXPECT_EQ(watch.key_id, "10");
+  EXPECT_EQ(watch.peer, "11");
+  EXPECT_EQ(watch.lag_changes, 12);
+  EXPECT_EQ(watch.lag, absl::Microseconds(13));
+  EXPECT_EQ(activity->open_watches, 14);
+  EXPECT_EQ(activity->start_time, absl::FromUnixMicros(15));
+}
+
+TEST_F(ClientControlTest, AnOldDaemonHasNoActivity) {
+  daemon_.get_status = [](const v1::GetStatusRequest&, v1::GetStatusReply* reply) {
+    reply->set_version("0.2.0");
+    return grpc::Status::OK;
+  };
+  const absl::Status status = client_.GetActivity().status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_NE(status.message().find("itemd 0.2.0"), std::string::npos) << status;
+}
+
 TEST_F(ClientControlTest, AccessPatternsHaveAllFigures) {  // GetAccessPatterns (SEED-049).
   daemon_.get_access_patterns = [](const v1::GetAccessPatternsRequest& request,
                                    v1::GetAccessPatternsReply* reply) {

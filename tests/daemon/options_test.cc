@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "absl/strings/str_format.h"
@@ -16,9 +18,12 @@
 namespace itemdb::daemon {
 namespace {
 
+namespace fs = std::filesystem;
+
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 constexpr uint64_t kGiB = uint64_t{1} << 30;
 
@@ -213,6 +218,84 @@ TEST_F(OptionsTest, CheckConfigSaysWhetherItIsValid) {
                                     "--backup-directory", directory_.path() + "/x/../data"});
   EXPECT_EQ(same.exit_code, 64);
   EXPECT_THAT(same.text, HasSubstr("--backup-directory: it is the data directory"));
+}
+
+TEST_F(OptionsTest, CheckConfigLooksAtFiles) {
+  WriteConfig("");
+  const std::string data = directory_.path() + "/data", missing = directory_.path() + "/none/file";
+  const auto check = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"--data-dir", data, "--check-config"});
+    return Parse(arguments);
+  };
+  // Files that itemd makes, in a folder that is there.
+  for (const auto& [flag, prefix] : {std::pair<std::string, std::string>{"--audit-log", ""},
+                                     {"--address-file", ""},
+                                     {"--listen", "unix:"}}) {
+    const ParsedOptions none = check({flag, prefix + missing});
+    EXPECT_EQ(none.exit_code, 74) << flag;
+    EXPECT_THAT(none.text, HasSubstr(flag + ": " + directory_.path() + "/none is not there")) << flag;
+    const ParsedOptions file = check({flag, prefix + config_file() + "/file"});
+    EXPECT_EQ(file.exit_code, 74) << flag;
+    EXPECT_THAT(file.text, HasSubstr(flag + ": " + config_file() + " is not a directory")) << flag;
+    const ParsedOptions folder = check({flag, prefix + directory_.path()});
+    EXPECT_EQ(folder.exit_code, 74) << flag;
+    EXPECT_THAT(folder.text, HasSubstr(directory_.path() + " is a directory")) << flag;
+    EXPECT_EQ(check({flag, prefix + directory_.path() + "/file"}).text, "the configuration is valid\n")
+        << flag;
+  }
+  EXPECT_THAT(check({"--listen", "unix:" + config_file()}).text, HasSubstr("is not a socket"));
+  EXPECT_THAT(check({"--audit-log", "/dev/null"}).text,
+              HasSubstr("--audit-log: the audit log /dev/null is not"));
+  EXPECT_EQ(check({"--audit-log", config_file()}).exit_code, 0) << "it is continued";
+  EXPECT_FALSE(fs::exists(data) || fs::exists(directory_.path() + "/file")) << "nothing is made";
+
+  // Files that must be there.
+  const std::string key = directory_.path() + "/key.pem";
+  std::ofstream(key) << "a key";
+  const auto with = [&](const std::string& ca, const std::string& cert, const std::string& private_key) {
+    return check({"--standby", "10.0.0.7:7420", "--standby-ca", ca, "--standby-cert", cert, "--standby-key",
+                  private_key});
+  };
+  EXPECT_EQ(with(key, key, key).exit_code, 0);
+  EXPECT_EQ(with("system", key, key).exit_code, 0);
+  EXPECT_THAT(with(missing, key, key).text,
+              HasSubstr("--standby-ca: " + missing + " cannot be used: No such file"));
+  EXPECT_THAT(with(key, directory_.path(), key).text,
+              HasSubstr("--standby-cert: " + directory_.path() + " is a dir"));
+  EXPECT_THAT(with(key, key, missing).text, HasSubstr("--standby-key: " + missing));
+  EXPECT_EQ(with(key, key, missing).exit_code, 74);
+  const ParsedOptions access = check({"--standby", "10.0.0.7:7420", "--standby-access-key", missing});
+  EXPECT_EQ(access.exit_code, 74);
+  EXPECT_THAT(access.text, HasSubstr("--standby-access-key: "));
+  // Directories of another itemd.
+  const ParsedOptions archive = check({"--standby", missing, "--standby-backups", directory_.path()});
+  EXPECT_EQ(archive.exit_code, 74);
+  EXPECT_THAT(archive.text, HasSubstr("--standby: " + missing + " cannot be used"));
+  EXPECT_THAT(check({"--standby", directory_.path(), "--standby-backups", config_file()}).text,
+              HasSubstr("--standby-backups: " + config_file() + " is not a directory"));
+
+  const ParsedOptions same = check({"--backup-directory", directory_.path() + "/backups",
+                                    "--archive-directory", directory_.path() + "/x/../backups"});
+  EXPECT_EQ(same.exit_code, 64);
+  EXPECT_THAT(same.text, HasSubstr("--archive-directory: it is the directory of --backup-directory"));
+}
+
+// What only permissions forbid is no error, because the service may run as another user.
+TEST_F(OptionsTest, CheckConfigMayRunAsAnotherUser) {
+  const std::string folder = directory_.path() + "/of_others";
+  fs::create_directory(folder);
+  ASSERT_EQ(chmod(directory_.path().c_str(), 0755), 0);
+  ASSERT_EQ(chmod(folder.c_str(), 0555), 0);
+  const std::vector<std::string> arguments = {"--data-dir", folder + "/data", "--check-config", "--audit-log",
+                                              folder + "/audit.log"};
+  const uid_t before = geteuid();
+  constexpr uid_t kNobody = 65'534;
+  if (before == 0) ASSERT_EQ(seteuid(kNobody), 0);
+  const ParsedOptions parsed = Parse(arguments);
+  if (before == 0) ASSERT_EQ(seteuid(before), 0);
+  EXPECT_EQ(parsed.exit_code, 0) << parsed.text;
+  EXPECT_THAT(parsed.text, StartsWith("the configuration is valid\n--data-dir: "));
+  EXPECT_THAT(parsed.text, HasSubstr("\n--audit-log: the user of this check may not use " + folder + ";"));
 }
 
 TEST_F(OptionsTest, OnlyTheChangeLogMayBeUnlimited) {

@@ -180,6 +180,39 @@ TEST_F(TracingTest, EachPageOfAStreamHasASpan) {
   EXPECT_EQ(pages[0].attributes.at("itemdb.items"), "2");
 }
 
+// Chunks are applied at the same time; each has the steps of its own.
+TEST_F(TracingTest, EachChunkOfABulkWriteHasTheStepsOfAWrite) {
+  grpc::ClientContext context;
+  context.AddMetadata("traceparent", kSampled);
+  auto stream = data_->BulkWrite(&context);
+  constexpr int kChunks = 3;
+  for (int number = 1; number <= kChunks; ++number) {
+    v1::BulkWriteChunk chunk;
+    chunk.set_chunk_number(static_cast<uint64_t>(number));
+    v1::TableWriteRequests* table = chunk.add_request_items();
+    table->set_table_name("orders");
+    for (const char* sort_key : {"1", "2"})
+      *table->add_write_requests()->mutable_put_request()->mutable_item() =
+          Key(absl::StrCat("bulk", number), sort_key);
+    ASSERT_TRUE(stream->Write(chunk));
+  }
+  ASSERT_TRUE(stream->WritesDone());
+  v1::BulkWriteReply reply;
+  int replies = 0;
+  while (stream->Read(&reply)) ++replies;
+  EXPECT_EQ(replies, kChunks);
+  ASSERT_TRUE(stream->Finish().ok());
+  const std::vector<CollectedSpan> chunks = collector_->Await(kChunks, "BulkWrite");
+  ASSERT_EQ(chunks.size(), static_cast<size_t>(kChunks));
+  for (const CollectedSpan& chunk : chunks) {
+    EXPECT_EQ(chunk.trace_id, kTraceId);
+    EXPECT_EQ(chunk.parent_id, "00f067aa0ba902b7");
+    EXPECT_EQ(chunk.attributes.at("db.collection.name"), "orders");
+    EXPECT_EQ(chunk.attributes.at("itemdb.items"), "2");
+    EXPECT_THAT(StepsOf(chunk), ElementsAre("read from memory", "queue", "order", "sync", "publish"));
+  }
+}
+
 TEST_F(TracingTest, HttpRequestsAreTracedByBothHeaders) {
   http::RawHttpClient client(server_->http_addresses()[0]);
   const std::string body = R"({"TableName": "orders", "Item": {"pk": {"S": "a"}, "sk": {"S": "1"}}})";

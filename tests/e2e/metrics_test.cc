@@ -306,6 +306,18 @@ TEST_F(MetricsTest, ShowTheSlowestWatch) {
     EXPECT_EQ(series["itemdb_open_watches"], 1);
     EXPECT_GT(series["itemdb_watch_lag_changes"], kChanges / 10);
     EXPECT_LT(series["itemdb_watch_lag_changes"], kChanges);
+    const std::string watcher = "{table=\"\",key=\"\",client=\"ipv4:127.0.0.1\"}";
+    EXPECT_EQ(series["itemdb_watchers"], 1);
+    EXPECT_EQ(series["itemdb_watcher_lag_changes" + watcher], series["itemdb_watch_lag_changes"]);
+    EXPECT_EQ(series["itemdb_watcher_lag_seconds" + watcher], series["itemdb_watch_lag_seconds"]);
+    const auto activity = OpenClient().GetActivity();
+    ASSERT_TRUE(activity.ok()) << activity.status();
+    EXPECT_EQ(activity->open_watches, 1);
+    ASSERT_EQ(activity->watches.size(), 1u);
+    EXPECT_EQ(activity->watches[0].table_name, "");
+    EXPECT_TRUE(activity->watches[0].peer.starts_with("ipv4:127.0.0.1:")) << activity->watches[0].peer;
+    EXPECT_GT(activity->watches[0].lag_changes, kChanges / 10);
+    EXPECT_GT(activity->watches[0].lag, absl::Seconds(1));
     // It catches up when it is read.
     for (int i = 1; i < kChanges; ++i) {
       const auto next = changes.Next();
@@ -317,6 +329,27 @@ TEST_F(MetricsTest, ShowTheSlowestWatch) {
     EXPECT_EQ(series["itemdb_open_watches"], 1);
   }
   EXPECT_TRUE(testing::Await([&] { return Scrape()["itemdb_open_watches"] == 0; }));
+}
+
+// Watches of one client of one table are one series, and only the slowest 20 have one.
+TEST_F(MetricsTest, BoundTheSeriesOfWatches) {
+  Start();
+  constexpr int kTables = 25;
+  const Client client = OpenClient();
+  std::vector<ChangeRange> watches;
+  for (int i = 0; i < kTables; ++i) {
+    const std::string table = absl::StrCat("Birds", i);
+    std::string request = kMakeBirds;
+    request.replace(request.find("Birds"), 5, table);
+    ASSERT_EQ(Post("CreateTable", request), 200);
+    for (int same = 0; same < 2; ++same) watches.push_back(client.Watch({.table_name = table}));
+  }
+  EXPECT_TRUE(testing::Await([&] { return Scrape()["itemdb_open_watches"] == 2 * kTables; }));
+  std::map<std::string, double> series = Scrape();
+  EXPECT_EQ(series["itemdb_watchers"], kTables);
+  int shown = 0;
+  for (const auto& [name, value] : series) shown += name.starts_with("itemdb_watcher_lag_seconds{") ? 1 : 0;
+  EXPECT_EQ(shown, 20);
 }
 
 TEST_F(MetricsTest, CountWhatTheStoreReadsAndWrites) {

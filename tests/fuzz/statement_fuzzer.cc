@@ -93,6 +93,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
     }
     ITEMDB_CHECK(itemdb::storage::IsReadStatement(text) ==
                  (statement->kind == itemdb::storage::partiql::StatementKind::kSelect));
+    ITEMDB_CHECK(itemdb::storage::TableNameInStatement(text) == statement->table_name);
     Run(*statement, itemdb::storage::ItemView(item));
   }
   return 0;

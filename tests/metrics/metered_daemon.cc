@@ -26,7 +26,8 @@ bool IsFree(const std::string& name) {
   for (const char* part :
        {"process_", "itemdb_store_", "itemdb_memory_", "itemdb_disk_", "itemdb_commit_group_commits",
         "itemdb_commit_write_duration_seconds", "itemdb_check_", "itemdb_archive_lag_seconds",
-        "itemdb_archive_oldest_timestamp_seconds", "itemdb_watch_lag_seconds", "itemdb_build_info"}) {
+        "itemdb_archive_oldest_timestamp_seconds", "itemdb_watch_lag_seconds", "itemdb_watcher_lag_",
+        "itemdb_build_info"}) {
     if (absl::StartsWith(name, part)) return true;
   }
   const std::string family = name.substr(0, name.find('{'));
@@ -78,7 +79,7 @@ std::vector<std::string> MeteredDaemon::NamesOf(const std::string& short_name) {
   if (short_name == "commits") return {"itemdb_commits_total"};
   if (short_name == "refused commits") return {"itemdb_commits_refused_total"};
   if (short_name == "streams") return {"itemdb_open_streams"};
-  if (short_name == "watches") return {"itemdb_open_watches"};
+  if (short_name == "watches") return {"itemdb_open_watches", "itemdb_watchers"};
   const size_t space = short_name.find(' ');
   const std::string kind = short_name.substr(0, space);
   if (space == std::string::npos || kind.find('{') != std::string::npos) return {short_name};

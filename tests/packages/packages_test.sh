@@ -57,6 +57,15 @@ printf 'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' >&3
 kill %1 && wait %1
 for name in preact uplot; do grep -q "^Files: node_modules/$name/" /usr/share/doc/itemdb/copyright; done
 
+: each alert names a section of a document that the package has installed
+alerts=/usr/share/itemdb/prometheus/itemdb-alerts.yml
+runbooks=$(sed -n 's/^ *runbook: "\(.*\)"$/\1/p' $alerts)
+[[ $(wc -l <<<"$runbooks") == $(grep -c '^ *- alert: ' $alerts) ]]
+while IFS='#' read -r document section; do
+  [[ -f $document && $(dpkg -S "$document") == itemdb:* ]]
+  grep -qixF "### $section" "$document"
+done <<<"$runbooks"
+
 : an upgrade keeps data and a changed configuration, and restarts the service
 sed -i 's/^#slow-request.*/slow-request = "250ms"/' /etc/itemdb/itemd.toml
 grep -q '^slow-request = "250ms"' /etc/itemdb/itemd.toml

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +15,7 @@
 #include <regex>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -68,7 +70,32 @@ grpc::Status FixedSearch(const v1::SearchVectorsRequest& request, v1::SearchVect
   return grpc::Status::OK;
 }
 
+// Every reply tells of ten calls more.
+void AddActivity(v1::Activity* activity) {
+  static std::atomic<int64_t> calls = 0;
+  calls += 10;
+  v1::OperationActivity* operation = activity->add_operations();
+  operation->set_table_name("Order");
+  operation->set_operation("Query");
+  operation->set_items_scanned(7 * calls);
+  v1::LatencyCount* latency = operation->add_latencies();
+  latency->set_latency_us(250);
+  latency->set_calls(calls);
+  for (const auto& [id, table, key, lag_us] :
+       {std::tuple(7, "Order", "AKORDERS", 2'500'000), std::tuple(3, "", "", 0)}) {
+    v1::WatchActivity* watch = activity->add_watches();
+    watch->set_watch_id(id);
+    watch->set_table_name(table);
+    watch->set_key_id(key);
+    watch->set_peer("ipv4:10.0.0.7:40312");
+    watch->set_lag_us(lag_us);
+    watch->set_lag_changes(lag_us / 1'000);
+  }
+  activity->set_open_watches(2);
+}
+
 grpc::Status FixedStatus(const v1::GetStatusRequest& request, v1::GetStatusReply* reply) {
+  if (request.with_activity()) AddActivity(reply->mutable_activity());
   reply->set_version("1.2.3");
   reply->set_database_id("00000000-0000-0000-0000-000000000000");
   reply->set_durable(true);

@@ -11,10 +11,12 @@
 #include <memory>
 #include <optional>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "common/status_macros.h"
@@ -31,6 +33,7 @@ namespace {
 constexpr double kLongestInterval = 3'600;
 constexpr int64_t kMostCounts = 1'000'000;
 constexpr size_t kTablesShown = 10;
+constexpr size_t kWatchesShown = 5;
 // Shown if the size of the terminal is not known.
 constexpr TerminalSize kUsualSize = {.columns = 80, .rows = 24};
 
@@ -44,15 +47,9 @@ constexpr char kClearBelow[] = "\x1b[J";
 absl::StatusOr<TopSample> Sample(Context& context, const Client& client) {
   TopSample sample;
   ITEMDB_ASSIGN_OR_RETURN(sample.status, client.GetStatus({}, context.Call()));
-  ITEMDB_ASSIGN_OR_RETURN(AccessPatternsResult patterns, client.GetAccessPatterns("", context.Call()));
-  sample.patterns = std::move(patterns.patterns);
+  ITEMDB_ASSIGN_OR_RETURN(sample.activity, client.GetActivity(context.Call()));
   sample.time = absl::Now();
   return sample;
-}
-
-std::string IdentityOf(const AccessPattern& pattern) {
-  return absl::StrCat(pattern.table_name, "\n", pattern.operation, "\n", pattern.index_name, "\n",
-                      pattern.key_condition, "\n", pattern.filter, "\n", pattern.descending);
 }
 
 std::string RateText(double per_second) {
@@ -60,27 +57,81 @@ std::string RateText(double per_second) {
                            : absl::StrFormat("%.1f", per_second);
 }
 
-std::vector<TopRow> Sorted(std::map<std::string, TopRow> rows) {
+// Calls by how long they took.
+using Latencies = std::map<absl::Duration, int64_t>;
+
+int64_t CallsOf(const Latencies& latencies) {
+  int64_t calls = 0;
+  for (const auto& [latency, count] : latencies) calls += count;
+  return calls;
+}
+
+// The latency that `percent` of the calls did not exceed.
+absl::Duration Percentile(const Latencies& latencies, int64_t percent) {
+  const int64_t rank = (CallsOf(latencies) * percent + 99) / 100;
+  int64_t seen = 0;
+  for (const auto& [latency, count] : latencies) {
+    seen += count;
+    if (seen >= rank) return latency;
+  }
+  return absl::ZeroDuration();
+}
+
+// What calls of one operation or table did between two samples.
+struct CallsBetween {
+  Latencies latencies;
+  int64_t errors = 0;
+  int64_t items = 0;
+
+  // Counts are less than before when an index or the table was deleted: then nothing is known of the calls.
+  void Add(const OperationActivity& before, const OperationActivity& now) {
+    Latencies of_row;
+    for (const LatencyCount& one : now.latencies) of_row[one.latency] += one.calls;
+    for (const LatencyCount& one : before.latencies) of_row[one.latency] -= one.calls;
+    for (const auto& [latency, calls] : of_row) {
+      if (calls > 0) latencies[latency] += calls;
+    }
+    errors += std::max<int64_t>(now.errors - before.errors, 0);
+    items += std::max<int64_t>(now.items_scanned - before.items_scanned, 0);
+  }
+};
+
+std::vector<TopRow> Sorted(const std::map<std::string, CallsBetween>& differences, double seconds) {
   std::vector<TopRow> sorted;
-  for (auto& [name, row] : rows) {
-    if (row.calls_per_second > 0) sorted.push_back(std::move(row));
+  for (const auto& [name, difference] : differences) {
+    const int64_t calls = CallsOf(difference.latencies);
+    if (calls == 0) continue;
+    sorted.push_back({.name = name,
+                      .calls_per_second = static_cast<double>(calls) / seconds,
+                      .errors_per_second = static_cast<double>(difference.errors) / seconds,
+                      .items_per_second = static_cast<double>(difference.items) / seconds,
+                      .p50 = Percentile(difference.latencies, 50),
+                      .p99 = Percentile(difference.latencies, 99)});
   }
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const TopRow& a, const TopRow& b) { return a.calls_per_second > b.calls_per_second; });
   return sorted;
 }
 
-// "archive 1.2 s behind; standby 0.3 s behind"; empty if the daemon has neither.
-std::string LagText(const DaemonStatus& status) {
-  std::string text;
+bool IsBehind(const WatchActivity& watch) { return watch.lag > absl::ZeroDuration(); }
+
+// "archive 1.2 s behind; standby 0.3 s behind; 3 watches, the slowest 2.0 s behind"
+std::string LagText(const DaemonStatus& status, const DaemonActivity& activity) {
+  std::vector<std::string> parts;
   if (status.archive.has_value())
-    text = absl::StrFormat("archive %.1f s behind", absl::ToDoubleSeconds(status.archive->lag));
-  if (status.standby.has_value()) {
-    absl::StrAppend(&text, text.empty() ? "" : "; ",
-                    absl::StrFormat("standby %.1f s behind", absl::ToDoubleSeconds(status.standby->lag)));
+    parts.push_back(absl::StrFormat("archive %.1f s behind", absl::ToDoubleSeconds(status.archive->lag)));
+  if (status.standby.has_value())
+    parts.push_back(absl::StrFormat("standby %.1f s behind", absl::ToDoubleSeconds(status.standby->lag)));
+  std::string watches = CountText(activity.open_watches, {.one = "watch", .many = "watches"});
+  if (!activity.watches.empty()) {
+    const WatchActivity& slowest = activity.watches.front();
+    absl::StrAppend(&watches, IsBehind(slowest) ? absl::StrFormat(", the slowest %.1f s behind",
+                                                                  absl::ToDoubleSeconds(slowest.lag))
+                                                : ", none behind");
   }
-  if (!status.writes_refused.empty()) absl::StrAppend(&text, text.empty() ? "" : "; ", "WRITES ARE REFUSED");
-  return text;
+  parts.push_back(std::move(watches));
+  if (!status.writes_refused.empty()) parts.push_back("WRITES ARE REFUSED");
+  return absl::StrJoin(parts, "; ");
 }
 
 void PrintRows(const std::string& heading, const std::vector<TopRow>& rows, size_t most, size_t columns,
@@ -92,6 +143,19 @@ void PrintRows(const std::string& heading, const std::vector<TopRow>& rows, size
     table.AddRow({row.name, RateText(row.calls_per_second), RateText(row.errors_per_second),
                   RateText(row.items_per_second), LatencyText(row.p50), LatencyText(row.p99)});
   }
+  table.Print(out, {.max_width = columns});
+}
+
+// The watches that are behind.
+void PrintWatches(const std::vector<WatchActivity>& watches, size_t columns, std::ostream& out) {
+  TextTable table({"watch", "table", "key", "client", NumberColumn("changes"), NumberColumn("behind")});
+  for (const WatchActivity& watch : watches) {
+    if (!IsBehind(watch) || table.row_count() == kWatchesShown) break;
+    table.AddRow({absl::StrCat(watch.watch_id), watch.table_name.empty() ? "(all)" : watch.table_name,
+                  watch.key_id, watch.peer, WithSeparators(watch.lag_changes), LatencyText(watch.lag)});
+  }
+  if (table.empty()) return;
+  out << '\n';
   table.Print(out, {.max_width = columns});
 }
 
@@ -107,8 +171,7 @@ std::string ScreenText(const std::string& endpoint, const TopSample& now, const 
                          WithSeparators(static_cast<int64_t>(status.change_sequence)));
   out << absl::StrFormat("memory %s  queue %s  disk %s free\n", BytesText(status.memory.resident),
                          BytesText(status.memory.write_queue), BytesText(status.disk.free));
-  if (const std::string lag = LagText(status); !lag.empty()) out << lag << '\n';
-  out << '\n';
+  out << LagText(status, now.activity) << "\n\n";
   if (figures.operations.empty()) {
     out << "no calls\n";
   } else {
@@ -116,7 +179,8 @@ std::string ScreenText(const std::string& endpoint, const TopSample& now, const 
     out << '\n';
     PrintRows("table", figures.tables, kTablesShown, size.columns, out);
   }
-  out << "\nlatencies since the start of itemd; q or Ctrl-C leaves\n";
+  PrintWatches(now.activity.watches, size.columns, out);
+  out << "\nlatencies inside the database, of this interval; q or Ctrl-C leaves\n";
   return out.str();
 }
 
@@ -145,8 +209,22 @@ JsonValue RowsToJson(const char* name, const std::vector<TopRow>& rows) {
   return array;
 }
 
-// The same figures as on the screen.
-JsonValue ToJson(const DaemonStatus& status, const TopFigures& figures) {
+JsonValue WatchesToJson(const std::vector<WatchActivity>& watches) {
+  JsonValue array = JsonValue::Array();
+  for (const WatchActivity& watch : watches) {
+    JsonValue object = JsonValue::Object().Add("watch_id", watch.watch_id);
+    if (!watch.table_name.empty()) object.Add("table_name", watch.table_name);
+    if (!watch.key_id.empty()) object.Add("key_id", watch.key_id);
+    array.elements.push_back(std::move(object.Add("client", watch.peer)
+                                           .Add("lag_changes", watch.lag_changes)
+                                           .Add("lag_ms", absl::ToInt64Milliseconds(watch.lag))));
+  }
+  return array;
+}
+
+// The same figures as on the screen, and all watches.
+JsonValue ToJson(const TopSample& now, const TopFigures& figures) {
+  const DaemonStatus& status = now.status;
   JsonValue object =
       JsonValue::Object()
           .Add("calls_per_second", JsonValue::Number(absl::StrFormat("%.1f", figures.calls_per_second)))
@@ -155,6 +233,8 @@ JsonValue ToJson(const DaemonStatus& status, const TopFigures& figures) {
                JsonValue::Number(absl::StrFormat("%.1f", figures.commit_groups_per_second)))
           .Add("operations", RowsToJson("operation", figures.operations))
           .Add("tables", RowsToJson("table_name", figures.tables))
+          .Add("open_watches", now.activity.open_watches)
+          .Add("watches", WatchesToJson(now.activity.watches))
           .Add("change_sequence", status.change_sequence)
           .Add("resident_bytes", status.memory.resident)
           .Add("write_queue_bytes", status.memory.write_queue)
@@ -237,28 +317,21 @@ absl::Status RunScreen(Context& context, const Client& client, const TopOptions&
 TopFigures Compare(const TopSample& before, const TopSample& now) {
   TopFigures figures;
   const double seconds = std::max(absl::ToDoubleSeconds(now.time - before.time), 1e-3);
-  std::map<std::string, const AccessPattern*> earlier;
-  for (const AccessPattern& pattern : before.patterns) earlier[IdentityOf(pattern)] = &pattern;
-  std::map<std::string, TopRow> operations;
-  std::map<std::string, TopRow> tables;
-  for (const AccessPattern& pattern : now.patterns) {
-    const auto found = earlier.find(IdentityOf(pattern));
-    // After a restart the daemon counts from 0.
-    const bool goes_on = found != earlier.end() && found->second->calls <= pattern.calls;
-    const AccessPattern zero{};
-    const AccessPattern& old = goes_on ? *found->second : zero;
-    const double calls = static_cast<double>(pattern.calls - old.calls) / seconds;
-    if (calls <= 0) continue;
-    figures.calls_per_second += calls;
-    for (TopRow* row : {&operations[pattern.operation], &tables[pattern.table_name]}) {
-      row->calls_per_second += calls;
-      row->errors_per_second += static_cast<double>(pattern.errors - old.errors) / seconds;
-      row->items_per_second += static_cast<double>(pattern.items_scanned - old.items_scanned) / seconds;
-      row->p50 = std::max(row->p50, pattern.p50);
-      row->p99 = std::max(row->p99, pattern.p99);
-    }
-    operations[pattern.operation].name = pattern.operation;
-    tables[pattern.table_name].name = pattern.table_name;
+  // After a restart the daemon counts from 0.
+  const bool goes_on = before.activity.start_time == now.activity.start_time;
+  std::map<std::pair<std::string_view, std::string_view>, const OperationActivity*> earlier;
+  if (goes_on) {
+    for (const OperationActivity& one : before.activity.operations)
+      earlier[{one.table_name, one.operation}] = &one;
+  }
+  const OperationActivity none;
+  std::map<std::string, CallsBetween> operations;
+  std::map<std::string, CallsBetween> tables;
+  for (const OperationActivity& one : now.activity.operations) {
+    const auto found = earlier.find({one.table_name, one.operation});
+    const OperationActivity& old = found != earlier.end() ? *found->second : none;
+    operations[one.operation].Add(old, one);
+    tables[one.table_name].Add(old, one);
   }
   const auto rate = [seconds](auto new_count, auto old_count) {
     return new_count > old_count ? static_cast<double>(new_count - old_count) / seconds : 0.0;
@@ -266,8 +339,9 @@ TopFigures Compare(const TopSample& before, const TopSample& now) {
   figures.writes_per_second = rate(now.status.writes.committed, before.status.writes.committed);
   figures.commit_groups_per_second =
       rate(now.status.writes.commit_groups, before.status.writes.commit_groups);
-  figures.operations = Sorted(std::move(operations));
-  figures.tables = Sorted(std::move(tables));
+  figures.operations = Sorted(operations, seconds);
+  figures.tables = Sorted(tables, seconds);
+  for (const TopRow& row : figures.operations) figures.calls_per_second += row.calls_per_second;
   return figures;
 }
 
@@ -289,7 +363,7 @@ absl::Status RunTop(Context& context, const TopOptions& options) {
     if (context.format() == OutputFormat::kTable) {
       context.out() << ScreenText(client.endpoint(), now, figures, kUsualSize);
     } else {
-      context.Print(ToJson(now.status, figures));
+      context.Print(ToJson(now, figures));
     }
     context.out().flush();
     before = std::move(now);
@@ -305,8 +379,10 @@ void RegisterTopCommand(CommandTable& table) {
        .summary = "Show what the daemon does now: calls, latencies, the tables with the most calls, lag",
        .details =
            "On a terminal a screen that is drawn again and again, until q or Ctrl-C. Otherwise one "
-           "measurement, or --count. Calls of both protocols are counted; latencies are those inside the "
-           "database, since it was started.",
+           "measurement, or --count. Calls of both protocols are counted. Latencies are those inside the "
+           "database, of the calls of the interval: half of them took at most p50, 99 of 100 at most p99. "
+           "Lag is how long ago an archive, a standby or a watch of changes was up to date; watches that are "
+           "behind have a line each, the slowest five.",
        .examples = {{"itemctl top --interval 0.1 --count 2 -o json", "two measurements for a program"},
                     {"itemctl top --interval 0.2 -o table", "one measurement as text"}}},
       [options](Context& context) { return RunTop(context, *options); });

@@ -25,7 +25,7 @@ struct TopOptions {
 struct TopSample {
   absl::Time time;
   DaemonStatus status = {};
-  std::vector<AccessPattern> patterns = {};
+  DaemonActivity activity = {};
 };
 
 // The calls of one operation, or of one table.
@@ -34,12 +34,13 @@ struct TopRow {
   double calls_per_second = 0;
   double errors_per_second = 0;
   double items_per_second = 0;
-  // The highest of its access patterns, since the daemon was started.
+  // Of these calls: half took at most p50, 99 of 100 at most p99.
   absl::Duration p50;
   absl::Duration p99;
 };
 
-// What happened between two samples. Rows with the most calls come first; those without calls are left out.
+// What happened between two samples. Rows with the most calls come first; those without calls are left out,
+// so no row has the latencies of an earlier time.
 struct TopFigures {
   double calls_per_second = 0;
   double writes_per_second = 0;

@@ -630,6 +630,50 @@ struct AccessPatternsResult {
   absl::Time start_time = absl::UnixEpoch();
 };
 
+// Calls whose time in the database was this one, within 10 %.
+struct LatencyCount {
+  absl::Duration latency = absl::ZeroDuration();
+  int64_t calls = 0;
+};
+
+// The calls of one operation that read or wrote a table; counted as in AccessPattern.
+struct OperationActivity {
+  std::string table_name = {};
+  std::string operation = {};
+  int64_t errors = 0;
+  int64_t items_scanned = 0;
+  int64_t items_returned = 0;
+  // The shortest first. The sum of the calls is their number.
+  std::vector<LatencyCount> latencies = {};
+};
+
+// An open watch of changes.
+struct WatchActivity {
+  // Counts up from 1 with every watch since the daemon was started.
+  int64_t watch_id = 0;
+  // Empty: all tables.
+  std::string table_name = {};
+  // The access key of the client; empty where no keys are asked for.
+  std::string key_id = {};
+  // The client: "ipv4:10.0.0.7:40312", "ipv6:[::1]:40312", "unix:".
+  std::string peer = {};
+  // Changes of all tables that it was not sent, and how long ago it was up to date; 0: it is.
+  int64_t lag_changes = 0;
+  absl::Duration lag = absl::ZeroDuration();
+};
+
+// What calls did since the daemon was started, and how far watches are. Counts fall when an index or a table
+// is deleted.
+struct DaemonActivity {
+  // In byte order of table and operation.
+  std::vector<OperationActivity> operations;
+  // Those that are behind longest first, at most 100.
+  std::vector<WatchActivity> watches;
+  int64_t open_watches = 0;
+  // Since when calls are counted.
+  absl::Time start_time = absl::UnixEpoch();
+};
+
 struct TopKeysRequest {
   std::string table_name = {};
   // A global index. Empty: the table itself.

@@ -510,6 +510,9 @@ class ITEMDB_EXPORT Client {
   // name is empty.
   absl::StatusOr<AccessPatternsResult> GetAccessPatterns(const std::string& table_name = "",
                                                          CallOptions options = {}) const;
+  // What calls did since the daemon was started, and how far watches are: the difference of two answers is
+  // what happened between them. UNIMPLEMENTED: the daemon is of version 0.2.0 or older.
+  absl::StatusOr<DaemonActivity> GetActivity(CallOptions options = {}) const;
   // The most used keys of a table or global index; nothing while its contributor insights are off.
   absl::StatusOr<TopKeysResult> GetTopKeys(const TopKeysRequest& request, CallOptions options = {}) const;
 

@@ -75,7 +75,7 @@ std::string TextOfStatement(const wire::StatementError& error) {
   return ServiceTextFor(storage::NotFoundError(error.message()), "BatchExecuteStatement");
 }
 
-void WriteBatch(const wire::BatchExecuteStatementReply& reply, storage::JsonWriter* writer) {
+int64_t WriteBatch(const wire::BatchExecuteStatementReply& reply, storage::JsonWriter* writer) {
   writer->Name("Responses").BeginArray();
   for (const auto& response : reply.responses()) {
     writer->BeginObject();
@@ -92,6 +92,7 @@ void WriteBatch(const wire::BatchExecuteStatementReply& reply, storage::JsonWrit
   }
   writer->EndArray();
   WriteConsumedCapacities(reply.consumed_capacity(), writer);
+  return daemon::ItemsOf(reply);
 }
 
 // ---- ExecuteTransaction
@@ -112,10 +113,10 @@ void AnswerTransaction(JsonAnswer answer, absl::StatusOr<wire::ExecuteTransactio
   std::string body;
   storage::JsonWriter writer(&body);
   writer.BeginObject();
-  WriteResponses(reply->responses(), &writer);
+  const int64_t items = WriteResponses(reply->responses(), &writer);
   WriteConsumedCapacities(reply->consumed_capacity(), &writer);
   writer.EndObject();
-  std::move(answer).Succeed(std::move(body));
+  std::move(answer).Succeed(std::move(body), items);
 }
 
 }  // namespace

@@ -259,5 +259,22 @@ TEST(PartiqlAccess, OnlySelectReads) {
   }
 }
 
+// For counters: the table is known without parsing the rest, and texts that are no statements do no harm.
+TEST(PartiqlAccess, TheTableIsInTheText) {
+  for (const char* names_t :
+       {"SELECT * FROM t", "select a, b.c[1] from t where FROM = 1", "SELECT * FROM \"t\".\"FROM\"",
+        "INSERT INTO t VALUE {'from': 'FROM u'}", "insert into \"t\"", "UPDATE t SET a = 1", "DELETE FROM t",
+        "FROM t WHERE a = 1 REMOVE b", "EXISTS(SELECT * FROM t WHERE a = 1)",
+        "/* FROM u */ SELECT 'FROM u' FROM t", "SELECT into FROM t", "--\nDELETE FROM t"}) {
+    EXPECT_EQ(TableNameInStatement(names_t), "t") << names_t;
+  }
+  EXPECT_EQ(TableNameInStatement("SELECT * FROM \"a\"\"b\""), "a\"b");
+  for (const char* names_none :
+       {"", "SELECT", "SELECT * FROM", "SELECT * FROM 'u'", "INSERT", "INSERT INTO", "UPDATE", "UPDATE 7",
+        "/* FROM u", "DELETE \"FROM\" u", "\xff\xfe", "SELECT * FROM \"u", "INSERT FROM u"}) {
+    EXPECT_EQ(TableNameInStatement(names_none), "") << names_none;
+  }
+}
+
 }  // namespace
 }  // namespace itemdb::testing

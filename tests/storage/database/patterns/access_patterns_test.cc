@@ -474,5 +474,39 @@ TEST_F(AccessPatterns, TellLatencies) {  // SEED-049
   EXPECT_GE(reply.patterns(0).p99_us(), reply.patterns(0).p50_us());
 }
 
+// The patterns of a table and an operation are one row; who reads it twice knows what happened between.
+TEST_F(AccessPatterns, ActivityIsTheirSumByTableAndOperation) {
+  const auto activity = [this](bool with_activity = true) {
+    v1::GetStatusRequest request;
+    request.set_with_activity(with_activity);
+    return database_->GetStatus(request);
+  };
+  EXPECT_EQ(activity().activity().operations_size(), 0);
+  EXPECT_GT(activity().activity().start_time_us(), 0);
+  EXPECT_FALSE(activity(false).has_activity());
+  PutThree();
+  ASSERT_TRUE(database_.Scan(ScanRequest("Things")).ok());
+  ASSERT_TRUE(database_.Scan(Filtered("n = :n", {{":n", N("2")}})).ok());
+  const v1::Activity shown = activity().activity();
+  ASSERT_EQ(shown.operations_size(), 2);
+  const v1::OperationActivity& puts = shown.operations(0);
+  const v1::OperationActivity& scans = shown.operations(1);
+  EXPECT_EQ(puts.table_name(), "Things");
+  EXPECT_EQ(puts.operation(), "PutItem");
+  EXPECT_EQ(scans.operation(), "Scan");
+  EXPECT_EQ(scans.items_scanned(), 6);
+  EXPECT_EQ(scans.items_returned(), 3);
+  for (const auto& [operation, expected] : {std::pair(&puts, 3), std::pair(&scans, 2)}) {
+    int64_t calls = 0, last_us = -1;
+    for (const v1::LatencyCount& latency : operation->latencies()) {
+      EXPECT_GT(latency.calls(), 0);
+      EXPECT_GT(latency.latency_us(), last_us) << "the shortest first";
+      last_us = latency.latency_us();
+      calls += latency.calls();
+    }
+    EXPECT_EQ(calls, expected);
+  }
+}
+
 }  // namespace
 }  // namespace itemdb::testing

@@ -128,4 +128,15 @@ absl::StatusOr<ChainEnd> ForEachGroup(rocksdb::Env* env, const std::string& dire
   return end;
 }
 
+absl::StatusOr<int64_t> LastCommitTime(rocksdb::Env* env, const std::string& directory,
+                                       const ArchiveChain& chain) {
+  // The last ones may have no group.
+  for (auto segment = chain.segments.rbegin(); segment != chain.segments.rend(); ++segment) {
+    ITEMDB_ASSIGN_OR_RETURN(const ChainEnd end, ForEachGroup(env, directory, chain, segment->after_sequence,
+                                                             [](const ArchivedGroup&) { return true; }));
+    if (end.commit_time_us != 0) return end.commit_time_us;
+  }
+  return 0;
+}
+
 }  // namespace itemdb::storage

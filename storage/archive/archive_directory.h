@@ -56,4 +56,9 @@ absl::StatusOr<ChainEnd> ForEachGroup(rocksdb::Env* env, const std::string& dire
                                       const ArchiveChain& chain, uint64_t after_sequence,
                                       absl::FunctionRef<absl::StatusOr<bool>(const ArchivedGroup&)> visit);
 
+// The time of the last group of the chain, in microseconds since the Unix epoch; 0 if it has none. Reads the
+// last segments only. Errors as ForEachGroup.
+absl::StatusOr<int64_t> LastCommitTime(rocksdb::Env* env, const std::string& directory,
+                                       const ArchiveChain& chain);
+
 }  // namespace itemdb::storage

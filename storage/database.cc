@@ -228,6 +228,10 @@ absl::StatusOr<v1::PromoteReply> Database::PromoteNow(bool force) {
 
 uint64_t Database::durable_sequence() const { return engine_->durable_sequence(); }
 
+void Database::EndStandbyWaits() const {
+  if (engine_->archive() != nullptr) engine_->archive()->acknowledgements().Close();
+}
+
 void Database::FollowNow(bool anew) const {
   if (IsStandby()) follower_->FollowNow(anew);
 }

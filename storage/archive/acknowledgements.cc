@@ -46,7 +46,7 @@ void Acknowledgements::Acknowledge(uint64_t version) {
 void Acknowledgements::WhenChanged(uint64_t known, std::function<void()> call) {
   {
     MutexLock lock(mutex_);
-    if (known == version_.number) {
+    if (known == version_.number && !is_closed_) {
       waiters_.push_back(std::move(call));
       return;
     }
@@ -95,6 +95,15 @@ void Acknowledgements::End() {
   MutexLock lock(mutex_);
   has_ended_ = true;
   changed_.NotifyAll();
+}
+
+void Acknowledgements::Close() {
+  End();
+  {
+    MutexLock lock(mutex_);
+    is_closed_ = true;
+  }
+  ReleaseWaiters();
 }
 
 }  // namespace itemdb::storage

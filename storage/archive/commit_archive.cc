@@ -533,9 +533,8 @@ void CommitArchive::Failed(const absl::Status& status) {
 }
 
 void CommitArchive::Stop() {
-  acknowledgements_.End();
+  acknowledgements_.Close();
   thread_.Stop();
-  acknowledgements_.ReleaseWaiters();
   if (is_running_) (void)WriteQueued(/*syncs=*/true);
 }
 

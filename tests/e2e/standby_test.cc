@@ -1,4 +1,7 @@
 // A primary and its standby as two itemd, killed at random.
+#include <signal.h>
+#include <sys/stat.h>
+
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -34,6 +37,7 @@ class StandbyE2e : public E2eTest {
   void StartPrimary() {
     std::vector<std::string> arguments = {"--backup-directory", backups_, "--archive-directory", archive_};
     if (acknowledges_) arguments.push_back("--standby-acknowledge");
+    arguments.insert(arguments.end(), primary_arguments_.begin(), primary_arguments_.end());
     const absl::Status started = daemon_.Start(arguments);
     ASSERT_TRUE(started.ok()) << started;
   }
@@ -93,6 +97,7 @@ class StandbyE2e : public E2eTest {
 
   Way way_ = Way::kSharedDirectory;
   bool acknowledges_ = false;
+  std::vector<std::string> primary_arguments_;
   const std::string backups_ = directory_.path() + "/backups";
   const std::string archive_ = directory_.path() + "/archive";
   DaemonProcess standby_{directory_.path() + "/second"};
@@ -395,6 +400,77 @@ TEST_F(AcknowledgingE2e, EveryAnsweredWriteIsAtTheStandbyWhenThePrimaryIsKilled)
   for (const Json& item : ParseLines(OnStandby({"scan", "Things", "-o", "jsonl"}).out))
     found.insert(item["pk"]);
   for (const std::string& key : answered) EXPECT_TRUE(found.contains(key)) << key;
+}
+
+// The primary refused the standby's calls before the writes in flight were acknowledged: these waited in
+// vain.
+TEST_F(AcknowledgingE2e, AStopLetsTheStandbyAcknowledgeWhatIsInFlight) {
+  std::mutex mutex;
+  std::set<std::string> answered;
+  std::vector<absl::Status> last(4);
+  std::vector<std::thread> writers;
+  for (int writer = 0; writer < 4; ++writer) {
+    writers.emplace_back([&, writer] {
+      for (int i = 0; last[writer].ok(); ++i) {
+        const std::string key = absl::StrFormat("%d-%d", writer, i);
+        last[writer] = Put(key);
+        if (!last[writer].ok()) return;
+        std::lock_guard<std::mutex> lock(mutex);
+        answered.insert(key);
+      }
+    });
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(daemon_.Terminate(), 0);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(4));
+  for (std::thread& writer : writers) writer.join();
+  for (const absl::Status& status : last) EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+  ASSERT_GT(answered.size(), 20u);
+  ASSERT_EQ(OnStandby({"promote", "--yes"}).exit_code, 0);
+  std::set<std::string> found;
+  for (const Json& item : ParseLines(OnStandby({"scan", "Things", "-o", "jsonl"}).out))
+    found.insert(item["pk"]);
+  for (const std::string& key : answered) EXPECT_TRUE(found.contains(key)) << key;
+}
+
+TEST_F(AcknowledgingE2e, AStopAnswersAWriteThatNoStandbyAcknowledges) {
+  ASSERT_TRUE(Put("first").ok());
+  ASSERT_EQ(daemon_.Terminate(), 0);
+  primary_arguments_ = {"--shutdown-timeout", "500ms"};
+  StartPrimary();
+  for (int i = 0; i < 600 && !Put("again").ok(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  // It neither calls nor closes its connection.
+  standby_.Signal(SIGSTOP);
+  const uint64_t before = ChangeSequence();
+  absl::Status unknown;
+  std::thread writer([&] { unknown = Put("alone"); });
+  while (ChangeSequence() == before) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(daemon_.Terminate(), 0);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(4));
+  writer.join();
+  EXPECT_EQ(ReasonOf(unknown), kReasonWriteOutcomeUnknown) << unknown;
+  standby_.Signal(SIGCONT);
+}
+
+// A file system that never answers: opening a pipe for reading waits until somebody writes to it.
+TEST_F(StandbyE2e, AStopEndsThoughTheArchiveNeverAnswers) {
+  CreateThings();
+  ASSERT_EQ(daemon_.Terminate(), 0);
+  primary_arguments_ = {"--shutdown-timeout", "0s"};
+  StartPrimary();
+  ASSERT_EQ(mkfifo((archive_ + "/PROMOTED").c_str(), 0600), 0);
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  ASSERT_TRUE(OpenClient().PutItem({.table_name = "Things", .item = {{"pk", "a"}}}).ok());
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(daemon_.Terminate(), 74);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
+  EXPECT_THAT(daemon_.log(), HasSubstr("stopping takes too long"));
+  fs::remove(archive_ + "/PROMOTED");
+  StartPrimary();
+  EXPECT_EQ(Itemctl({"item", "get", "Things", R"({"pk": "a"})"}).exit_code, 0);
 }
 
 TEST_F(AcknowledgingE2e, WithoutAStandbyAWriteIsOfUnknownOutcomeAndTheNextOnesAreRefused) {

@@ -87,7 +87,8 @@ absl::Status Acknowledgements::CheckStandby() const {
   if (!is_lost_) return absl::OkStatus();
   return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
                    "nothing was written: no standby answers, and --standby-acknowledge lets no write be "
-                   "answered that only this machine has",
+                   "answered that only this machine has; a standby that reads this one's directories answers "
+                   "never, one with --standby HOST:PORT does",
                    1000);
 }
 

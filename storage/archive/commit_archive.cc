@@ -123,6 +123,8 @@ absl::StatusOr<CommitArchive::Found> CommitArchive::FindEnd(const std::string& d
                          ", and this one is " + (database_id.empty() ? "new" : database_id) +
                          "; give each database an --archive-directory of its own");
   }
+  ITEMDB_RETURN_IF_ERROR(
+      WriteWaitsForStandby(environment.env(), options_.directory, options_.writes_at_once));
   Found found;
   found.last_number = contents.last_number;
   if (contents.chains.empty()) return found;

@@ -20,6 +20,7 @@ namespace itemdb::e2e {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 // How the standby gets at the primary's archive and backups.
@@ -564,6 +565,31 @@ TEST_F(StandbyE2e, OfAnotherPrimaryIsRefused) {
     if (!error.is_null() && std::string(error).find("is a standby of") != std::string::npos) return;
   }
   FAIL() << status;
+}
+
+// A standby that reads directories acknowledges nothing: with it, each write would be refused.
+TEST_F(StandbyE2e, ANewOneThatReadsDirectoriesIsRefusedWhileItsPrimaryWaitsForAcknowledgements) {
+  ASSERT_EQ(daemon_.Terminate(), 0);
+  acknowledges_ = true;
+  StartPrimary();
+  AwaitBackup();
+  const CommandResult refused = standby_.RunToEnd({"--standby", archive_, "--standby-backups", backups_});
+  EXPECT_NE(refused.exit_code, 0);
+  EXPECT_THAT(refused.err + standby_.log(), AllOf(HasSubstr("acknowledges nothing: give --standby HOST:PORT"),
+                                                  HasSubstr("WAITS_FOR_STANDBY")));
+  EXPECT_FALSE(fs::exists(standby_.data_directory() + "/rocksdb"));
+  ASSERT_EQ(daemon_.Terminate(), 0);
+  acknowledges_ = false;
+  StartPrimary();
+  AwaitBackup();
+  StartStandby();
+  // One that is there is started in any case: it may have to be promoted.
+  ASSERT_EQ(standby_.Terminate(), 0);
+  ASSERT_EQ(daemon_.Terminate(), 0);
+  acknowledges_ = true;
+  StartPrimary();
+  StartStandby();
+  EXPECT_THAT(standby_.log(), HasSubstr("the standby does not fit its primary"));
 }
 
 TEST_F(StandbyE2e, SettingsThatDoNotFitAreRefused) {

@@ -12,9 +12,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "itemdb/bulk_writer.h"
 #include "tests/e2e/e2e_fixture.h"
 #include "tests/support/kills.h"
 #include "tests/support/paths.h"
+#include "tests/support/repetitions.h"
 
 namespace itemdb::e2e {
 namespace {
@@ -183,6 +185,80 @@ TEST_P(StandbyKillE2e, HasEveryWriteUpToItsPromotionAndNoOtherThroughKillMinus9O
   const CommandResult refused = Itemctl({"item", "put", "Things", R"({"pk": "late"})"});
   EXPECT_NE(refused.exit_code, 0);
   EXPECT_THAT(refused.err, HasSubstr("its standby was promoted"));
+}
+
+// The primary's build of an index adds table files that are in no commit, so the standby builds the index
+// too. It is promoted, or killed and then promoted, before, in the middle of, and after its build.
+TEST_P(StandbyKillE2e, AnIndexThatIsBeingCreatedIsWholeAfterAPromotion) {
+  constexpr int kItems = testing::kHasSanitizer ? 3'000 : 20'000;
+  Random random(KillSeed());
+  for (int cycle = 0; cycle < (Kills() + 9) / 10; ++cycle) {
+    const std::string folder = directory_.path() + absl::StrFormat("/index%d", cycle);
+    for (const char* name : {"/primary", "/standby"}) fs::create_directories(folder + name);
+    DaemonProcess primary(folder + "/primary");
+    DaemonProcess standby(folder + "/standby");
+    const std::string archive = folder + "/archive";
+    const std::string backups = folder + "/backups";
+    ASSERT_TRUE(primary.Start({"--archive-directory", archive, "--backup-directory", backups}).ok());
+    auto client = Client::Open({.endpoint = primary.endpoint()});
+    ASSERT_TRUE(client.ok());
+    AwaitBackup(*client);
+    std::vector<std::string> following = {"--standby", archive, "--standby-backups", backups};
+    if (way_ == Way::kNetwork) following = {"--standby", primary.endpoint()};
+    ASSERT_TRUE(standby.Start(following).ok());
+    ASSERT_TRUE(client
+                    ->CreateTable({.table_name = "Things",
+                                   .attribute_definitions = {{"pk", ScalarAttributeType::kString}},
+                                   .key_schema = {{"pk", KeyType::kHash}}})
+                    .ok());
+    BulkWriter writer(*client);
+    for (int i = 0; i < kItems; ++i) {
+      ASSERT_TRUE(
+          writer.Put("Things", {{"pk", absl::StrCat(i)}, {"group", absl::StrFormat("g%d", i % 10)}}).ok());
+    }
+    ASSERT_TRUE(writer.Finish().ok());
+    ASSERT_TRUE(client
+                    ->UpdateTable({.table_name = "Things",
+                                   .create_global_secondary_index =
+                                       GlobalSecondaryIndex{.index_name = "ByGroup",
+                                                            .key_schema = {{"group", KeyType::kHash}}},
+                                   .attribute_definitions = {{"group", ScalarAttributeType::kString}}})
+                    .ok());
+    const int delay = static_cast<int>(Pick(random, 0, 1'500));
+    const bool is_killed = Pick(random, 0, 1) == 1;
+    SCOPED_TRACE(absl::StrCat("cycle ", cycle, ", ", delay, " ms", is_killed ? ", killed" : ""));
+    std::this_thread::sleep_for(std::chrono::milliseconds(delay));
+    if (is_killed) {
+      standby.Kill();
+      ASSERT_TRUE(standby.Start(following).ok()) << standby.log();
+    }
+    const CommandResult promoted =
+        RunProgram(testing::ProgramPath("itemctl"), {"--endpoint", standby.endpoint(), "promote", "--yes"});
+    ASSERT_EQ(promoted.exit_code, 0) << promoted.err << standby.log();
+    auto other = Client::Open({.endpoint = standby.endpoint()});
+    ASSERT_TRUE(other.ok());
+    bool is_active = false;
+    for (int i = 0; i < 6'000 && !is_active; ++i) {
+      const auto described = other->DescribeTable("Things");
+      ASSERT_TRUE(described.ok()) << described.status();
+      ASSERT_EQ(described->table.indexes.size(), 1u) << "the promotion lost the index";
+      is_active = described->table.indexes[0].index_status == TableStatus::kActive;
+      if (!is_active) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    EXPECT_TRUE(is_active);
+    const auto count = [&](std::vector<std::string> arguments) {
+      arguments.insert(arguments.begin(), {"--endpoint", standby.endpoint()});
+      return RunProgram(testing::ProgramPath("itemctl"), arguments);
+    };
+    const std::vector<Json> entries =
+        ParseLines(count({"scan", "Things", "--index", "ByGroup", "-o", "jsonl"}).out);
+    std::set<std::string> found;
+    for (const Json& entry : entries) found.insert(entry["pk"]);
+    EXPECT_EQ(entries.size(), static_cast<size_t>(kItems));
+    EXPECT_EQ(found.size(), static_cast<size_t>(kItems));
+    const CommandResult check = count({"check"});
+    EXPECT_EQ(check.exit_code, 0) << check.err << check.out;
+  }
 }
 
 // A planned promotion is killed at any of its steps, and finished by another one.

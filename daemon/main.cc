@@ -39,6 +39,7 @@
 #include "daemon/process/log_format.h"
 #include "daemon/process/memory_directory.h"
 #include "daemon/process/service_manager.h"
+#include "daemon/process/stop_limit.h"
 #include "daemon/process/stop_signals.h"
 #include "daemon/process/version.h"
 #include "daemon/process/watchdog.h"
@@ -55,6 +56,9 @@ using common::Log;
 
 // How long a stop may write memtables to table files. At the default --memory that takes about a second.
 constexpr std::chrono::seconds kMaxFlushTime{10};
+
+// How long a stop may take beside that and --shutdown-timeout.
+constexpr std::chrono::seconds kMaxClosingTime{10};
 
 // How long a stop waits for the copy of a primary.
 constexpr std::chrono::seconds kMaxCopyingStop{3};
@@ -425,6 +429,13 @@ ExitCode Run(const Options& options, const Process& process) {
   NotifyServiceManager("STOPPING=1");
   log->info("stopping signal={}", strsignal(signal));
   const auto grace_period = absl::ToChronoMilliseconds(options.shutdown_timeout);
+  const StopLimit limit(grace_period + kMaxFlushTime + kMaxClosingTime, [&log] {
+    log->error(
+        "stopping takes too long, as with a file system that does not answer; itemd ends without closing the "
+        "database. No answered write is lost: the next start replays the log");
+    log.logger()->flush();
+    _exit(kExitIo);
+  });
   storage::Cancellation flush;
   process.signals.OnNext([&](int again) {
     log->info("stopping at once signal={}", strsignal(again));

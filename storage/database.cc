@@ -92,7 +92,11 @@ Database::Database(std::unique_ptr<Engine> engine, std::unique_ptr<Follower> fol
     : segments_(std::make_unique<ScanSegments>(*engine)),
       vectors_(std::make_unique<VectorSearches>(*engine)),
       builds_(std::make_unique<IndexBuilds>(*engine)),
-      table_backups_(std::make_unique<TableBackups>(*engine)),
+      table_backups_(std::make_unique<TableBackups>(
+          *engine,
+          [raw = engine.get()](const v1::RestoringTable& table, int64_t creation_time_ms) {
+            return CheckPointInTime(*raw, table, creation_time_ms);
+          })),
       imports_(std::make_unique<Imports>(*engine)),
       bulk_puts_(std::make_unique<BulkPuts>(*engine)),
       earlier_items_(std::make_unique<EarlierItems>(*engine)),
@@ -223,6 +227,10 @@ absl::StatusOr<v1::PromoteReply> Database::PromoteNow(bool force) {
 }
 
 uint64_t Database::durable_sequence() const { return engine_->durable_sequence(); }
+
+void Database::EndStandbyWaits() const {
+  if (engine_->archive() != nullptr) engine_->archive()->acknowledgements().Close();
+}
 
 void Database::FollowNow(bool anew) const {
   if (IsStandby()) follower_->FollowNow(anew);
@@ -363,7 +371,7 @@ absl::StatusOr<v1::DescribeTableReply> Database::DescribeTable(const v1::Describ
     if (!absl::IsNotFound(table.status())) return table.status();
     ITEMDB_ASSIGN_OR_RETURN(const auto restoring,
                             FindRestoringTable(*view, storage::TableNameOf(request.table_name())));
-    if (!restoring.has_value()) return table.status();
+    if (!restoring.has_value()) return restores_->ExplainMissing(request.table_name(), table.status());
     *reply.mutable_table() = DescribeRestoringTable(*restoring);
     restores_->Describe(reply.mutable_table());
     return reply;
@@ -454,7 +462,26 @@ absl::StatusOr<v1::DescribeContinuousBackupsReply> Database::DescribeContinuousB
 
 void Database::UpdateContinuousBackups(v1::UpdateContinuousBackupsRequest request,
                                        Done<v1::UpdateContinuousBackupsReply> done) {
-  storage::UpdateContinuousBackups(*engine_, std::move(request), std::move(done));
+  const std::string table_name = request.table_name();
+  storage::UpdateContinuousBackups(
+      *engine_, std::move(request),
+      [this, table_name,
+       done = std::move(done)](absl::StatusOr<v1::UpdateContinuousBackupsReply> reply) mutable {
+        if (!reply.ok() || !reply->continuous_backups().point_in_time_recovery_enabled() ||
+            reply->continuous_backups().latest_restorable_time_ms() != 0 || !is_primary_)
+          return std::move(done)(std::move(reply));
+        // Programs read the times of the reply.
+        auto shared = std::make_shared<std::pair<v1::UpdateContinuousBackupsReply, decltype(done)>>(
+            *std::move(reply), std::move(done));
+        archive_upkeep_->WhenRestorable([this, table_name, shared] {
+          v1::DescribeContinuousBackupsRequest describe;
+          describe.set_table_name(table_name);
+          if (auto now = storage::DescribeContinuousBackups(*engine_, describe);
+              now.ok() && now->continuous_backups().point_in_time_recovery_enabled())
+            *shared->first.mutable_continuous_backups() = std::move(*now->mutable_continuous_backups());
+          std::move(shared->second)(std::move(shared->first));
+        });
+      });
 }
 
 void Database::ExportTableToPointInTime(v1::ExportTableToPointInTimeRequest request,

@@ -343,6 +343,9 @@ class Database {
   bool IsStandby() const { return follower_ != nullptr && !is_primary_; }
   // All changes up to this one are on disk.
   uint64_t durable_sequence() const;
+  // Before a stop: writes that wait for a standby are answered WRITE_OUTCOME_UNKNOWN, and standbys that wait
+  // for changes at once.
+  void EndStandbyWaits() const;
   // Has a standby look for new commits now. `anew`: also again at what it has read and not applied.
   void FollowNow(bool anew) const;
   // The promotion of this database that its old primary must hear of, if there is one. Reads a small file.

@@ -6,7 +6,6 @@
 
 #include "storage/backup/archive_upkeep.h"
 #include "storage/backup/backup_operations.h"
-#include "storage/restore.h"
 
 namespace itemdb::storage {
 namespace {
@@ -33,33 +32,45 @@ absl::Status AwaitBackup(const Engine& engine, const Cancellation& cancellation,
                    "a backup of the database is being made first", 1000);
 }
 
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<EarlierDatabase>> EarlierDatabase::Restore(const Engine& engine,
-                                                                          const EarlierCommit& commit,
-                                                                          const char* folder,
-                                                                          const Cancellation& cancellation,
-                                                                          const CancellationPtr& caller) {
+// The archive, whose file system answers.
+absl::StatusOr<CommitArchive*> FindArchive(const Engine& engine) {
   CommitArchive* const archive = engine.archive();
   if (archive == nullptr) {
     return MakeError(absl::StatusCode::kOutOfRange, kReasonRestorePointUnknown,
                      "there is no archive of commits any more");
   }
   ITEMDB_RETURN_IF_ERROR(archive->CheckAnswers());
-  ITEMDB_RETURN_IF_ERROR(AwaitBackup(engine, cancellation, caller));
+  return archive;
+}
+
+}  // namespace
+
+absl::StatusOr<RestoreOptions> EarlierDatabase::Options(const Engine& engine, const EarlierCommit& commit) {
+  ITEMDB_ASSIGN_OR_RETURN(CommitArchive* const archive, FindArchive(engine));
   ITEMDB_RETURN_IF_ERROR(archive->WriteNow());
   ITEMDB_ASSIGN_OR_RETURN(const v1::ListDatabaseBackupsReply backups, ListBackups(engine));
   if (!backups.backups().empty())
     ITEMDB_RETURN_IF_ERROR(CheckRoomToRestore(engine, backups.backups().rbegin()->size_bytes()));
-  std::unique_ptr<EarlierDatabase> database(new EarlierDatabase(engine, folder));
   RestoreOptions restore;
   restore.backup_directory = BackupDirectoryOf(engine);
   restore.archive_directory = archive->directory();
-  restore.data_directory = database->path();
   if (commit.change != 0) restore.to_change = commit.change;
   if (commit.time_us != 0) restore.to_time_us = commit.time_us;
   restore.encryption_keys = engine.environment().keys();
   restore.log = engine.options().log;
+  return restore;
+}
+
+absl::StatusOr<std::unique_ptr<EarlierDatabase>> EarlierDatabase::Restore(const Engine& engine,
+                                                                          const EarlierCommit& commit,
+                                                                          const char* folder,
+                                                                          const Cancellation& cancellation,
+                                                                          const CancellationPtr& caller) {
+  ITEMDB_RETURN_IF_ERROR(FindArchive(engine).status());
+  ITEMDB_RETURN_IF_ERROR(AwaitBackup(engine, cancellation, caller));
+  ITEMDB_ASSIGN_OR_RETURN(RestoreOptions restore, Options(engine, commit));
+  std::unique_ptr<EarlierDatabase> database(new EarlierDatabase(engine, folder));
+  restore.data_directory = database->path();
   restore.cancellation = &cancellation;
   ITEMDB_ASSIGN_OR_RETURN(const RestoredDatabase restored, RestoreDatabase(restore));
   database->change_sequence_ = restored.change_sequence;

@@ -8,6 +8,7 @@
 #include "storage/base/cancellation.h"
 #include "storage/encryption/environment.h"
 #include "storage/engine/engine.h"
+#include "storage/restore.h"
 #include "storage/scratch_folder.h"
 #include "storage/store/store.h"
 
@@ -37,6 +38,10 @@ class EarlierDatabase {
                                                                   const char* folder,
                                                                   const Cancellation& cancellation,
                                                                   const CancellationPtr& caller = nullptr);
+
+  // For RestoreDatabase, but for its data directory and cancellation. Writes what waits to the archive.
+  // Errors as Restore.
+  static absl::StatusOr<RestoreOptions> Options(const Engine& engine, const EarlierCommit& commit);
 
   const Store& store() const { return *store_; }
   // The last change that it has.

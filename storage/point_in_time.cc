@@ -1,9 +1,14 @@
 #include "storage/point_in_time.h"
 
+#include <chrono>
 #include <optional>
 #include <utility>
 
+#include "absl/time/time.h"
+#include "storage/backup/archive_upkeep.h"
 #include "storage/earlier_database.h"
+#include "storage/restore.h"
+#include "storage/store/catalog_records.h"
 #include "storage/store/keyspace.h"
 #include "storage/values/stored_record.h"
 
@@ -11,6 +16,24 @@ namespace itemdb::storage {
 namespace {
 
 constexpr size_t kSourceReadAheadBytes = 2 << 20;
+// How long a call reads the archive before it is answered.
+constexpr std::chrono::seconds kMaxCheck(2);
+
+// DATA_LOSS: the catalog cannot be read. OUT_OF_RANGE (RESTORE_POINT_UNKNOWN): no table has `storage_id`.
+absl::Status CheckHasTable(const EarlierDatabase& database, uint64_t storage_id) {
+  const Store& store = database.store();
+  const std::unique_ptr<rocksdb::Iterator> it = store.NewIterator(rocksdb::ReadOptions(), store.catalog());
+  for (it->Seek(kTableKeyPrefix); it->Valid() && it->key().starts_with(kTableKeyPrefix); it->Next()) {
+    const auto definition =
+        DecodeCatalogMessage<v1::TableDescription>(ToView(it->key()), ToView(it->value()));
+    if (!definition.has_value())
+      return DataLossError("the catalog record " + it->key().ToString() + " is damaged");
+    if (definition->storage_id() == storage_id) return absl::OkStatus();
+  }
+  if (!it->status().ok()) return FromRocksDB("cannot read the catalog", it->status());
+  return MakeError(absl::StatusCode::kOutOfRange, kReasonRestorePointUnknown,
+                   "the table did not exist after change " + std::to_string(database.change_sequence()));
+}
 
 class PointInTimeSource : public ItemSource {
  public:
@@ -55,10 +78,35 @@ absl::StatusOr<PointInTime> OpenPointInTimeSource(const Engine& engine, const v1
   const EarlierCommit commit{.change = table.to_change(), .time_us = table.to_time_us()};
   ITEMDB_ASSIGN_OR_RETURN(std::unique_ptr<EarlierDatabase> database,
                           EarlierDatabase::Restore(engine, commit, folder, cancellation));
+  ITEMDB_RETURN_IF_ERROR(CheckHasTable(*database, table.source_storage_id()));
   PointInTime point{
       .source = nullptr, .change_sequence = database->change_sequence(), .folder = database->path()};
   point.source = std::make_unique<PointInTimeSource>(std::move(database), table.source_storage_id());
   return point;
+}
+
+absl::Status CheckPointInTime(const Engine& engine, const v1::RestoringTable& table,
+                              int64_t creation_time_ms) {
+  const EarlierCommit commit{.change = table.to_change(), .time_us = table.to_time_us()};
+  const Cancellation limit(Cancellation::Clock::now() + kMaxCheck);
+  ITEMDB_ASSIGN_OR_RETURN(const RestoreOptions options, EarlierDatabase::Options(engine, commit));
+  if (commit.change == 0 && commit.time_us == 0) {
+    // The source waits for the backup.
+    ITEMDB_ASSIGN_OR_RETURN(const bool is_there, HasBackupForArchive(engine));
+    if (!is_there) return absl::OkStatus();
+  }
+  RestoreOptions limited = options;
+  limited.cancellation = &limit;
+  const auto found = FindRestorePoint(limited);
+  if (absl::IsDeadlineExceeded(found.status())) return absl::OkStatus();
+  ITEMDB_RETURN_IF_ERROR(found.status());
+  if (found->commit_time_us == 0 || found->commit_time_us >= creation_time_ms * 1'000)
+    return absl::OkStatus();
+  return MakeError(
+      absl::StatusCode::kOutOfRange, kReasonRestorePointUnknown,
+      "the table did not exist after change " + std::to_string(found->change_sequence) +
+          ": it was created at " +
+          absl::FormatTime(absl::RFC3339_full, absl::FromUnixMillis(creation_time_ms), absl::UTCTimeZone()));
 }
 
 }  // namespace itemdb::storage

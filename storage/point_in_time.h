@@ -16,4 +16,10 @@ namespace itemdb::storage {
 absl::StatusOr<PointInTime> OpenPointInTimeSource(const Engine& engine, const v1::RestoringTable& table,
                                                   const char* folder, const Cancellation& cancellation);
 
+// Whether OpenPointInTimeSource would find the commit: an error that can be known without restoring anything.
+// `creation_time_ms`: of the table that is read. Blocks for seconds at most; what takes longer to find out,
+// the source finds out. OUT_OF_RANGE (RESTORE_POINT_UNKNOWN) also if the table was created later.
+absl::Status CheckPointInTime(const Engine& engine, const v1::RestoringTable& table,
+                              int64_t creation_time_ms);
+
 }  // namespace itemdb::storage

@@ -199,16 +199,36 @@ void LogPlan(const RestorePlan& plan, const RestoreOptions& options) {
                     options.archive_directory);
 }
 
+// Opens the directories of the backups and of the archive, if there is one.
+absl::Status OpenSources(const RestoreOptions& options, Environment* source, Environment* archive) {
+  ITEMDB_RETURN_IF_ERROR(OpenSource(options.backup_directory, options.encryption_keys, source));
+  if (options.archive_directory.empty()) return absl::OkStatus();
+  return OpenSource(options.archive_directory, options.encryption_keys, archive);
+}
+
 }  // namespace
+
+absl::StatusOr<FoundRestorePoint> FindRestorePoint(const RestoreOptions& options) {
+  Environment source(/*file_system=*/nullptr);
+  Environment archive(/*file_system=*/nullptr);
+  ITEMDB_RETURN_IF_ERROR(OpenSources(options, &source, &archive));
+  ITEMDB_ASSIGN_OR_RETURN(const std::vector<RestorePlan> plans,
+                          MakePlans(source.env(), archive.env(), options));
+  const RestorePlan& best = plans.front();
+  FoundRestorePoint found{.change_sequence = best.backup.change_sequence()};
+  if (best.replay.has_value()) {
+    found.change_sequence = best.replay->end.change;
+    found.commit_time_us = best.replay->end.commit_time_us;
+  }
+  return found;
+}
 
 absl::StatusOr<RestoredDatabase> RestoreDatabase(const RestoreOptions& options) {
   const std::string& directory = options.data_directory;
   Environment source(/*file_system=*/nullptr);
   Environment archive(/*file_system=*/nullptr);
   Environment target(/*file_system=*/nullptr);
-  ITEMDB_RETURN_IF_ERROR(OpenSource(options.backup_directory, options.encryption_keys, &source));
-  if (!options.archive_directory.empty())
-    ITEMDB_RETURN_IF_ERROR(OpenSource(options.archive_directory, options.encryption_keys, &archive));
+  ITEMDB_RETURN_IF_ERROR(OpenSources(options, &source, &archive));
   // Before anything is made in the data directory.
   ITEMDB_ASSIGN_OR_RETURN(const std::vector<RestorePlan> plans,
                           MakePlans(source.env(), archive.env(), options));

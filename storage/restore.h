@@ -68,6 +68,18 @@ struct RestoredDatabase {
 // data directory does not open as a database; the same call begins anew.
 absl::StatusOr<RestoredDatabase> RestoreDatabase(const RestoreOptions& options);
 
+// What RestoreDatabase would restore.
+struct FoundRestorePoint {
+  // The commit that is wanted, with an archive.
+  uint64_t change_sequence = 0;
+  int64_t commit_time_us = 0;
+};
+
+// Finds out what `options` name, without `data_directory`, reading all of the archive that a restore needs,
+// but nothing of the backup. Errors as RestoreDatabase, which may still fail because a backup is damaged or
+// ends behind the commit, or for want of space.
+absl::StatusOr<FoundRestorePoint> FindRestorePoint(const RestoreOptions& options);
+
 // Makes the database of a new standby in an empty directory or a new one, and goes on where a crash has
 // interrupted it (standby_base.h); otherwise does nothing. Database::Open does the same, without a
 // cancellation. Blocks as long as copying a backup takes. CANCELLED: as `cancellation` says. Otherwise errors

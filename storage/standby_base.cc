@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "storage/api/primary_link.h"
+#include "storage/archive/archive_directory.h"
 #include "storage/engine/durability_watermark.h"
 #include "storage/engine/engine.h"
 #include "storage/engine/recovery.h"
@@ -78,8 +79,15 @@ absl::Status PrepareStandby(const DatabaseOptions& options, const Cancellation& 
   Environment environment(options.file_system);
   ITEMDB_ASSIGN_OR_RETURN(const auto lock, DirectoryLock::Acquire(environment.plain(), directory));
   ITEMDB_RETURN_IF_ERROR(environment.Open(directory, options.encryption_keys));
-  if (fs::exists(directory + "/rocksdb") && !fs::exists(BaseFolder(options) + "/rocksdb"))
+  const bool is_copied = options.primary_link != nullptr;
+  const absl::Status fits =
+      is_copied ? absl::OkStatus() : CheckDoesNotWaitForStandby(environment.env(), options.standby_archive);
+  if (fs::exists(directory + "/rocksdb") && !fs::exists(BaseFolder(options) + "/rocksdb")) {
+    // It may be needed to be promoted.
+    if (!fits.ok()) options.log->warn("the standby does not fit its primary error={}", MessageOf(fits));
     return absl::OkStatus();
+  }
+  ITEMDB_RETURN_IF_ERROR(fits);
   ITEMDB_RETURN_IF_ERROR(environment.Mark(directory));
   if (!fs::exists(BaseFolder(options) + "/rocksdb")) {
     options.log->info("a new standby: restoring a backup of the primary backups={} archive={}",

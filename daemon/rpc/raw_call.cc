@@ -171,6 +171,15 @@ EncodedReply EncodeReply(storage::WatchPage&& page, const std::shared_ptr<CallMe
   return EncodeWithItems(page.reply, std::move(page.encoded_records), memory, bytes);
 }
 
+namespace {
+
+CallGate::CallKind GateKindOf(std::string_view method) {
+  return method.starts_with("itemdb.v1.Replication/") ? CallGate::CallKind::kStandby
+                                                      : CallGate::CallKind::kClient;
+}
+
+}  // namespace
+
 Call::Call(ServingContext& serving, const grpc::CallbackServerContext& context, std::string_view method,
            size_t request_bytes, grpc::ByteBuffer* reply)
     : serving_(serving),
@@ -186,7 +195,7 @@ Call::Call(ServingContext& serving, const grpc::CallbackServerContext& context, 
 }
 
 bool Call::Enter(const grpc::CallbackServerContext& context, MemoryUse use) {
-  if (!serving_.gate.TryEnter()) {
+  if (!serving_.gate.TryEnter(GateKindOf(method_))) {
     Finish(StoppingReply());
     return false;
   }
@@ -284,8 +293,9 @@ void Call::Complete(EncodedReply reply, int64_t items, std::string_view outcome)
   }
   // Finish() may delete this object.
   CallGate& gate = serving_.gate;
+  const CallGate::CallKind kind = GateKindOf(method_);
   Finish(std::move(reply.status));
-  gate.Leave();
+  gate.Leave(kind);
 }
 
 }  // namespace itemdb::daemon

@@ -91,7 +91,7 @@ std::unique_ptr<ExternalConnectionAcceptor> AddAcceptor(
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(storage::Database& database, ServerOptions options) {
-  std::unique_ptr<Server> server(new Server(options));
+  std::unique_ptr<Server> server(new Server(database, options));
   ITEMDB_ASSIGN_OR_RETURN(server->listener_, Listener::Open(options.addresses, options.socket_permissions));
   if (!options.http.addresses.empty()) {
     options.http.max_connections = options.max_connections;
@@ -194,7 +194,8 @@ absl::Status Server::WatchFiles(const ServerOptions& options) {
   return absl::OkStatus();
 }
 
-Server::Server(ServerOptions& options) : serving_(options.call_bytes, options.slow_request, options.log) {
+Server::Server(storage::Database& database, ServerOptions& options)
+    : database_(database), serving_(options.call_bytes, options.slow_request, options.log) {
   if (options.audit_log != nullptr)
     serving_.audit.SetFile(std::move(options.audit_log), options.audit_all_calls);
   serving_.tracer = std::move(options.tracer);
@@ -234,6 +235,8 @@ void Server::Stop(std::chrono::milliseconds grace_period) {
     serving_.streams.Abort();
     drained = serving_.gate.WaitUntilEmpty(grace_period - std::min(grace_period, kStreamDrainTime));
   }
+  serving_.gate.CloseForStandbys();
+  database_.EndStandbyWaits();
   if (drained) std::this_thread::sleep_for(std::min(grace_period, kLameDuckTime));
   // The listener stops before Shutdown(): gRPC does not close a connection that it is given afterwards.
   listener_->Stop();

@@ -101,20 +101,22 @@ class Server {
   // Thread-safe. Not called after Stop().
   void ReloadFiles();
 
-  // Reports NOT_SERVING to health checks, refuses new calls, waits up to `grace_period` for calls in flight,
-  // then cancels them. Returns when the database has answered the last call. Called once.
+  // Reports NOT_SERVING to health checks, refuses new calls but those of standbys, waits up to `grace_period`
+  // for calls in flight, then cancels them, and answers writes that wait for a standby. Returns when the
+  // database has answered the last call. Called once.
   void Stop(std::chrono::milliseconds grace_period);
   // Ends the wait of a Stop() that runs on another thread or begins later: it cancels the calls at once.
   void EndGracePeriod() { serving_.gate.EndGracePeriod(); }
 
  private:
-  explicit Server(ServerOptions& options);
+  Server(storage::Database& database, ServerOptions& options);
   // Health checks are answered NOT_SERVING while the database is opened again after a write that failed, as
   // on the page /-/ready.
   void ReportHealth(const storage::Database& database);
   // Puts the certificate and key files into effect and starts `file_watcher_`. Called after `http_` is made.
   absl::Status WatchFiles(const ServerOptions& options);
 
+  storage::Database& database_;
   // In order of construction: the listeners are destroyed first, then the server, then `serving_`.
   ServingContext serving_;
   std::vector<std::unique_ptr<grpc::Service>> services_;

@@ -2,27 +2,33 @@
 
 namespace itemdb::daemon {
 
-bool CallGate::TryEnter() {
+bool CallGate::TryEnter(CallKind kind) {
   storage::MutexLock lock(mutex_);
-  if (closed_) return false;
-  ++inside_;
+  const bool is_standby = kind == CallKind::kStandby;
+  if (is_standby ? closed_for_standbys_ : closed_) return false;
+  ++(is_standby ? standbys_inside_ : inside_);
   return true;
 }
 
-void CallGate::Leave() {
+void CallGate::Leave(CallKind kind) {
   // Notifies under the lock: the waiting thread may destroy the gate as soon as it has the lock.
   storage::MutexLock lock(mutex_);
-  if (--inside_ == 0 && closed_) empty_.NotifyAll();
+  if (--(kind == CallKind::kStandby ? standbys_inside_ : inside_) == 0 && closed_) empty_.NotifyAll();
 }
 
 int64_t CallGate::inside() const {
   storage::MutexLock lock(mutex_);
-  return inside_;
+  return inside_ + standbys_inside_;
 }
 
 void CallGate::Close() {
   storage::MutexLock lock(mutex_);
   closed_ = true;
+}
+
+void CallGate::CloseForStandbys() {
+  storage::MutexLock lock(mutex_);
+  closed_for_standbys_ = true;
 }
 
 bool CallGate::WaitUntilEmpty(std::chrono::milliseconds grace_period) {
@@ -44,7 +50,7 @@ void CallGate::EndGracePeriod() {
 
 void CallGate::WaitUntilEmpty() {
   storage::MutexLock lock(mutex_);
-  while (inside_ > 0) empty_.Wait(mutex_);
+  while (inside_ > 0 || standbys_inside_ > 0) empty_.Wait(mutex_);
 }
 
 }  // namespace itemdb::daemon

@@ -46,7 +46,7 @@ void Acknowledgements::Acknowledge(uint64_t version) {
 void Acknowledgements::WhenChanged(uint64_t known, std::function<void()> call) {
   {
     MutexLock lock(mutex_);
-    if (known == version_.number) {
+    if (known == version_.number && !is_closed_) {
       waiters_.push_back(std::move(call));
       return;
     }
@@ -87,7 +87,8 @@ absl::Status Acknowledgements::CheckStandby() const {
   if (!is_lost_) return absl::OkStatus();
   return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
                    "nothing was written: no standby answers, and --standby-acknowledge lets no write be "
-                   "answered that only this machine has",
+                   "answered that only this machine has; a standby that reads this one's directories answers "
+                   "never, one with --standby HOST:PORT does",
                    1000);
 }
 
@@ -95,6 +96,15 @@ void Acknowledgements::End() {
   MutexLock lock(mutex_);
   has_ended_ = true;
   changed_.NotifyAll();
+}
+
+void Acknowledgements::Close() {
+  End();
+  {
+    MutexLock lock(mutex_);
+    is_closed_ = true;
+  }
+  ReleaseWaiters();
 }
 
 }  // namespace itemdb::storage

@@ -47,8 +47,10 @@ class Acknowledgements {
   absl::Status Await(uint64_t change);
   // UNAVAILABLE: a write has waited in vain, and no standby has answered since.
   absl::Status CheckStandby() const;
-  // From now on no write waits: a standby was promoted, or the archive is being closed.
+  // From now on no write waits: a standby was promoted.
   void End();
+  // Nobody waits any more: the database is being closed.
+  void Close();
 
  private:
   mutable Mutex mutex_;
@@ -60,6 +62,7 @@ class Acknowledgements {
   // A write has waited in vain.
   bool is_lost_ ABSL_GUARDED_BY(mutex_) = false;
   bool has_ended_ ABSL_GUARDED_BY(mutex_) = false;
+  bool is_closed_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::function<void()>> waiters_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -5,10 +5,13 @@
 #include <optional>
 #include <utility>
 
+#include "storage/store/durable_file.h"
 #include "storage/store/store.h"
 
 namespace itemdb::storage {
 namespace {
+
+constexpr char kWaitsForStandbyName[] = "WAITS_FOR_STANDBY";
 
 ArchiveChain BeginChain(const SegmentHeader& first) {
   return {.database_id = first.database_id,
@@ -126,6 +129,37 @@ absl::StatusOr<ChainEnd> ForEachGroup(rocksdb::Env* env, const std::string& dire
     }
   }
   return end;
+}
+
+absl::StatusOr<int64_t> LastCommitTime(rocksdb::Env* env, const std::string& directory,
+                                       const ArchiveChain& chain) {
+  // The last ones may have no group.
+  for (auto segment = chain.segments.rbegin(); segment != chain.segments.rend(); ++segment) {
+    ITEMDB_ASSIGN_OR_RETURN(const ChainEnd end, ForEachGroup(env, directory, chain, segment->after_sequence,
+                                                             [](const ArchivedGroup&) { return true; }));
+    if (end.commit_time_us != 0) return end.commit_time_us;
+  }
+  return 0;
+}
+
+absl::Status WriteWaitsForStandby(rocksdb::Env* env, const std::string& directory, bool waits) {
+  const std::string path = directory + "/" + kWaitsForStandbyName;
+  const rocksdb::Status status = waits ? ReplaceFile(env, path, "") : env->DeleteFile(path);
+  if (status.ok() || IsMissingFile(status)) return absl::OkStatus();
+  return FromRocksDB(std::string("cannot ") + (waits ? "write " : "delete ") + path, status);
+}
+
+absl::Status CheckDoesNotWaitForStandby(rocksdb::Env* env, const std::string& directory) {
+  const std::string path = directory + "/" + kWaitsForStandbyName;
+  if (!env->FileExists(path).ok()) return absl::OkStatus();
+  return MakeError(
+      absl::StatusCode::kFailedPrecondition, kReasonStandby,
+      "the primary that archives into " + directory +
+          " waits until a standby acknowledges each write (--standby-acknowledge), and a standby "
+          "that reads the primary's directories acknowledges nothing: give --standby HOST:PORT, the "
+          "primary's address, or start the primary without --standby-acknowledge. If the primary is "
+          "lost, delete " +
+          path);
 }
 
 }  // namespace itemdb::storage

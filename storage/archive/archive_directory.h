@@ -39,6 +39,12 @@ struct ArchiveContents {
 // the next one begins behind it. NOT_FOUND: there is no such directory. UNAVAILABLE: the file system says so.
 absl::StatusOr<ArchiveContents> ReadArchive(rocksdb::Env* env, const std::string& directory);
 
+// Says in the archive whether its writer waits for the acknowledgements of a standby (--standby-acknowledge),
+// which one that reads the archive's directory cannot give: by a file WAITS_FOR_STANDBY.
+absl::Status WriteWaitsForStandby(rocksdb::Env* env, const std::string& directory, bool waits);
+// FAILED_PRECONDITION (STANDBY): it does; the message says what to use instead.
+absl::Status CheckDoesNotWaitForStandby(rocksdb::Env* env, const std::string& directory);
+
 // Where the groups of a chain end.
 struct ChainEnd {
   uint64_t sequence = 0;
@@ -55,5 +61,10 @@ struct ChainEnd {
 absl::StatusOr<ChainEnd> ForEachGroup(rocksdb::Env* env, const std::string& directory,
                                       const ArchiveChain& chain, uint64_t after_sequence,
                                       absl::FunctionRef<absl::StatusOr<bool>(const ArchivedGroup&)> visit);
+
+// The time of the last group of the chain, in microseconds since the Unix epoch; 0 if it has none. Reads the
+// last segments only. Errors as ForEachGroup.
+absl::StatusOr<int64_t> LastCommitTime(rocksdb::Env* env, const std::string& directory,
+                                       const ArchiveChain& chain);
 
 }  // namespace itemdb::storage

@@ -123,6 +123,8 @@ absl::StatusOr<CommitArchive::Found> CommitArchive::FindEnd(const std::string& d
                          ", and this one is " + (database_id.empty() ? "new" : database_id) +
                          "; give each database an --archive-directory of its own");
   }
+  ITEMDB_RETURN_IF_ERROR(
+      WriteWaitsForStandby(environment.env(), options_.directory, options_.writes_at_once));
   Found found;
   found.last_number = contents.last_number;
   if (contents.chains.empty()) return found;
@@ -253,6 +255,12 @@ void CommitArchive::BeginChain(const Position& position) {
   end_.hash = 0;
   next_chain_ = end_;
   chain_id_ = NewChainId();
+  if (restorable_times_.has_value() && !restorable_times_->empty()) {
+    RestorableTimes& last = restorable_times_->back();
+    // Before the last group of the chain: no group behind it says up to when the state after it lasted.
+    if (last.end_us == RestorableTimes::kNoEnd) last.end_us = durable_.commit_time_us - 1;
+    if (last.end_us < last.begin_us) restorable_times_->pop_back();
+  }
   chain_after_ = {.database_id = database_id_,
                   .store_id = store_id_,
                   .sequence = position.sequence,
@@ -527,10 +535,19 @@ void CommitArchive::Failed(const absl::Status& status) {
 }
 
 void CommitArchive::Stop() {
-  acknowledgements_.End();
+  acknowledgements_.Close();
   thread_.Stop();
-  acknowledgements_.ReleaseWaiters();
   if (is_running_) (void)WriteQueued(/*syncs=*/true);
+}
+
+std::optional<std::vector<RestorableTimes>> CommitArchive::restorable_times() const {
+  MutexLock lock(mutex_);
+  return restorable_times_;
+}
+
+void CommitArchive::SetRestorableTimes(uint64_t chain_id, std::vector<RestorableTimes> times) {
+  MutexLock lock(mutex_);
+  if (chain_id == chain_id_) restorable_times_ = std::move(times);
 }
 
 CommitArchiveStatus CommitArchive::Status() const {

@@ -14,7 +14,6 @@
 // chain begins. A backup that was made in a chain can be followed to its end, and no farther.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -22,6 +21,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/log/log.h"
 #include "rocksdb/write_batch.h"
@@ -86,6 +86,16 @@ struct CommitArchiveStatus {
   absl::Status error;
 };
 
+// Points in time, in microseconds since the Unix epoch, that a database can be restored to: from `begin_us`
+// to `end_us`, both included.
+struct RestorableTimes {
+  // Of the last times, while the archive goes on.
+  static constexpr int64_t kNoEnd = INT64_MAX;
+
+  int64_t begin_us = 0;
+  int64_t end_us = kNoEnd;
+};
+
 // Thread-safe, but for Open and Stop.
 class CommitArchive {
  public:
@@ -116,10 +126,12 @@ class CommitArchive {
   void Stop();
 
   CommitArchiveStatus Status() const;
-  // When the oldest backup was begun that groups can be replayed on, in microseconds since the Unix epoch; 0:
-  // there is none. Whoever makes these backups sets it.
-  int64_t oldest_backup_time_us() const { return oldest_backup_time_us_; }
-  void SetOldestBackupTime(int64_t time_us) { oldest_backup_time_us_ = time_us; }
+  // In the order of time; between them the archive has gaps. std::nullopt: SetRestorableTimes was not called
+  // yet.
+  std::optional<std::vector<RestorableTimes>> restorable_times() const;
+  // For whoever makes the backups that groups are replayed on. Does nothing if another chain than `chain_id`
+  // has begun meanwhile. The last times end when the next chain begins.
+  void SetRestorableTimes(uint64_t chain_id, std::vector<RestorableTimes> times);
   // Writes what waits now. UNAVAILABLE, RESOURCE_EXHAUSTED (DISK_FULL): that is not possible.
   absl::Status WriteNow() { return WriteQueued(/*syncs=*/true); }
   // UNAVAILABLE: the file system of the directory does not answer. For those that read the archive.
@@ -197,6 +209,7 @@ class CommitArchive {
   std::optional<Position> next_chain_ ABSL_GUARDED_BY(mutex_);
   StorePosition chain_after_ ABSL_GUARDED_BY(mutex_);
   uint64_t chain_id_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::optional<std::vector<RestorableTimes>> restorable_times_ ABSL_GUARDED_BY(mutex_);
   // The last group that is durable in the archive.
   Position durable_ ABSL_GUARDED_BY(mutex_);
   int64_t gaps_ ABSL_GUARDED_BY(mutex_) = 0;
@@ -220,7 +233,6 @@ class CommitArchive {
 
   DirectoryProbe probe_;
   Acknowledgements acknowledgements_;
-  std::atomic<int64_t> oldest_backup_time_us_ = 0;
   bool is_running_ = false;
   BackgroundThread thread_;
 };

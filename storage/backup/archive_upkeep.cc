@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,10 @@ constexpr std::chrono::minutes kLookInterval(10);
 // While a large table is loaded, a chain may begin each second.
 constexpr std::chrono::seconds kMinInterval(2);
 constexpr std::chrono::seconds kUpkeepRetry(10);
+// How long and how often WhenRestorable looks.
+constexpr std::chrono::seconds kAwaitRestorable(2);
+constexpr std::chrono::milliseconds kRestorableTick(5);
+constexpr size_t kMaxWaitingForRestorable = 1'000;
 
 int64_t Micros(std::chrono::milliseconds time) {
   return std::chrono::duration_cast<std::chrono::microseconds>(time).count();
@@ -57,17 +62,37 @@ uint64_t FirstNeeded(const ArchiveContents& contents, const v1::DatabaseBackup& 
 
 }  // namespace
 
-ArchiveUpkeep::ArchiveUpkeep(Engine& engine) : engine_(engine) {
+ArchiveUpkeep::ArchiveUpkeep(Engine& engine)
+    : engine_(engine), waiting_calls_(/*threads=*/1, kMaxWaitingForRestorable) {
   thread_.Start([this] { Loop(); });
 }
 
 ArchiveUpkeep::~ArchiveUpkeep() {
   cancellation_.Cancel();
+  waiting_calls_.Stop();
   thread_.Stop();
+}
+
+void ArchiveUpkeep::WhenRestorable(std::function<void()> call) {
+  const Clock::time_point until = Clock::now() + kAwaitRestorable;
+  IoPool::Task task = [this, until, call] {
+    const auto is_restorable = [this] {
+      const auto times = engine_.archive() != nullptr ? engine_.archive()->restorable_times() : std::nullopt;
+      return times.has_value() && !times->empty() && times->back().end_us == RestorableTimes::kNoEnd &&
+             times->back().begin_us <= BackupClockMicros(engine_);
+    };
+    while (!is_restorable() && Clock::now() < until && cancellation_.Check().ok())
+      std::this_thread::sleep_for(kRestorableTick);
+    call();
+  };
+  thread_.Wake();
+  if (!waiting_calls_.Submit(task, IoPriority::kLong)) call();
 }
 
 void ArchiveUpkeep::Loop() {
   uint64_t chain_id = 0;
+  // The chain that the archive was told of before its backup is made.
+  uint64_t told_chain_id = 0;
   Clock::time_point next = Clock::now();
   Clock::time_point earliest = next;
   while (thread_.WaitFor(kUpkeepTick)) {
@@ -75,10 +100,15 @@ void ArchiveUpkeep::Loop() {
     if (engine_.archive() == nullptr) continue;
     const uint64_t now = engine_.archive()->Status().chain_id;
     const bool is_new = now != chain_id;
-    if (Clock::now() < (is_new ? earliest : next) || !engine_.TryBeginBackupCall()) continue;
+    if (Clock::now() < (is_new ? earliest : next)) continue;
+    // Before the backup, which may take long or wait for another one.
+    if (told_chain_id != now && engine_.archive()->CheckAnswers().ok() && TellRestorableTimes().ok())
+      told_chain_id = now;
+    if (!engine_.TryBeginBackupCall()) continue;
     absl::Status kept = engine_.archive()->CheckAnswers();
     if (kept.ok()) kept = KeepBackups();
     if (kept.ok()) kept = DeleteOld();
+    if (kept.ok()) kept = TellRestorableTimes();
     engine_.EndBackupCall();
     if (!cancellation_.Check().ok()) return;
     chain_id = now;
@@ -145,7 +175,38 @@ absl::Status ArchiveUpkeep::DeleteOld() {
   const auto oldest = first != backups.rend() ? std::prev(first.base()) : backups.begin();
   MutexLock lock(mutex_);
   oldest_ = oldest == backups.end() ? v1::DatabaseBackup() : *oldest;
-  engine_.archive()->SetOldestBackupTime(oldest_.begin_time_us());
+  return absl::OkStatus();
+}
+
+absl::Status ArchiveUpkeep::TellRestorableTimes() {
+  const uint64_t current = engine_.archive()->Status().chain_id;
+  const std::string& directory = engine_.archive()->directory();
+  ITEMDB_ASSIGN_OR_RETURN(const v1::ListDatabaseBackupsReply backups, ListBackups(engine_));
+  ITEMDB_ASSIGN_OR_RETURN(const ArchiveContents contents, ReadArchive(engine_.env(), directory));
+  std::vector<RestorableTimes> times;
+  for (size_t i = 0; i < contents.chains.size(); ++i) {
+    const ArchiveChain& chain = contents.chains[i];
+    RestorableTimes in_chain = {.begin_us = INT64_MAX};
+    for (const v1::DatabaseBackup& backup : backups.backups()) {
+      if (backup.archive_chain_id() != chain.id || backup.store_sequence() < chain.after_sequence ||
+          backup.store_sequence() > chain.through_sequence)
+        continue;
+      // Commits that were made while it was are in it or not.
+      in_chain.begin_us = std::min(in_chain.begin_us, BackupEndMicros(engine_, backup));
+    }
+    if (chain.id != current || i + 1 < contents.chains.size()) {
+      const auto [known, is_new] =
+          last_commit_times_.emplace(std::pair(chain.id, chain.segments.back().number), 0);
+      if (is_new) {
+        // A damaged end is told by the restore that needs it.
+        known->second = LastCommitTime(engine_.env(), directory, chain).value_or(0);
+      }
+      // Up to when the state after that commit lasted is not known.
+      in_chain.end_us = known->second - 1;
+    }
+    if (in_chain.begin_us <= in_chain.end_us && in_chain.begin_us != INT64_MAX) times.push_back(in_chain);
+  }
+  engine_.archive()->SetRestorableTimes(current, std::move(times));
   return absl::OkStatus();
 }
 

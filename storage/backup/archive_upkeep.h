@@ -3,12 +3,16 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
+#include <map>
 #include <string>
+#include <utility>
 
 #include "itemdb/v1/admin.pb.h"
 #include "storage/base/background_thread.h"
 #include "storage/base/cancellation.h"
 #include "storage/engine/engine.h"
+#include "storage/engine/io_pool.h"
 
 namespace itemdb::storage {
 
@@ -24,12 +28,17 @@ class ArchiveUpkeep {
 
   // Adds what is known of the archive to `*reply`; nothing without an archive.
   void Describe(v1::GetStatusReply* reply) const;
+  // Runs `call` when earlier states can be restored, which takes a moment after the archive was begun; after
+  // two seconds in any case, because the backup of a large database takes long.
+  void WhenRestorable(std::function<void()> call);
 
  private:
   void Loop();
   // Makes a backup if one is needed.
   absl::Status KeepBackups();
   absl::Status DeleteOld();
+  // Tells the archive which times can be restored: those behind a backup of each of its chains.
+  absl::Status TellRestorableTimes();
 
   Engine& engine_;
   Cancellation cancellation_;
@@ -39,6 +48,10 @@ class ArchiveUpkeep {
   // The oldest backup that the archive continues. Its id is 0 if there is none.
   v1::DatabaseBackup oldest_ ABSL_GUARDED_BY(mutex_);
   absl::Status error_ ABSL_GUARDED_BY(mutex_);
+  // Only for the thread: the last commit of chains that have ended, by chain and last segment.
+  std::map<std::pair<uint64_t, uint64_t>, int64_t> last_commit_times_;
+  // For WhenRestorable.
+  IoPool waiting_calls_;
   BackgroundThread thread_;
 };
 

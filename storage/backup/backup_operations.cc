@@ -18,6 +18,8 @@
 namespace itemdb::storage {
 namespace {
 
+// Times of files may be so much older than the clock.
+constexpr int64_t kFileTimeErrorUs = 10'000;
 // How often a call that cannot be asked looks whether its caller has left.
 constexpr std::chrono::milliseconds kCancellationInterval(50);
 
@@ -117,6 +119,16 @@ absl::StatusOr<v1::ListDatabaseBackupsReply> ListBackups(const Engine& engine) {
   for (v1::DatabaseBackup& backup : directory->List()) *reply.add_backups() = std::move(backup);
   for (const uint32_t id : directory->Damaged()) reply.add_damaged_backup_ids(id);
   return reply;
+}
+
+int64_t BackupEndMicros(const Engine& engine, const v1::DatabaseBackup& backup) {
+  // BackupEngine writes its description last.
+  const std::string path = BackupDirectoryOf(engine) + "/meta/" + std::to_string(backup.backup_id());
+  struct stat description = {};
+  if (stat(path.c_str(), &description) != 0) return INT64_MAX;
+  const int64_t written_us =
+      int64_t{description.st_mtim.tv_sec} * 1'000'000 + description.st_mtim.tv_nsec / 1'000;
+  return std::max(backup.begin_time_us(), written_us + kFileTimeErrorUs);
 }
 
 void DescribeProof(const Engine& engine, v1::GetStatusReply* reply) {

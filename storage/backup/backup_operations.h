@@ -22,6 +22,10 @@ absl::StatusOr<v1::DatabaseBackup> VerifyBackup(const Engine& engine, uint32_t b
 absl::StatusOr<v1::DeleteDatabaseBackupsReply> DeleteBackups(const Engine& engine,
                                                              const v1::DeleteDatabaseBackupsRequest& request);
 
+// Until when `backup` was made, in microseconds since the Unix epoch: it has no commit that is later.
+// INT64_MAX: its description is gone.
+int64_t BackupEndMicros(const Engine& engine, const v1::DatabaseBackup& backup);
+
 // The directory of the backups, as the options say. It may not exist.
 std::string BackupDirectoryOf(const Engine& engine);
 // Whether that directory, which must exist, and the database share a file system, and so its free space.

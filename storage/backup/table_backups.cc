@@ -101,23 +101,37 @@ absl::Status CheckPointInTime(const v1::RestoreTableToPointInTimeRequest& reques
       "Invalid Request: Both RestoreDateTime and UseLatestRestorableTime cannot be set at the same time");
 }
 
-// PIT-07.
-absl::Status CheckInWindow(int64_t time_ms, const v1::ContinuousBackupsDescription& recovery) {
-  const int64_t earliest = recovery.earliest_restorable_time_ms();
-  const int64_t latest = recovery.latest_restorable_time_ms();
-  if (time_ms >= earliest && time_ms <= latest) return absl::OkStatus();
+// PIT-07. The text of the service, and behind it what it has no words for.
+absl::Status InvalidRestoreTimeError(int64_t time_ms, const v1::ContinuousBackupsDescription& recovery,
+                                     const std::string& why) {
   const auto text = [](int64_t ms) {
     return absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::FromUnixMillis(ms), absl::UTCTimeZone());
   };
-  return WithRule("PIT-07", MakeError(absl::StatusCode::kOutOfRange, kReasonInvalidRestoreTime,
-                                      "RestoreDateTime '" + text(time_ms) +
-                                          "' must be within EarliestRestorableDateTime '" + text(earliest) +
-                                          "' and LatestRestorableDateTime '" + text(latest) + "'"));
+  return WithRule(
+      "PIT-07",
+      MakeError(absl::StatusCode::kOutOfRange, kReasonInvalidRestoreTime,
+                "RestoreDateTime '" + text(time_ms) + "' must be within EarliestRestorableDateTime '" +
+                    text(recovery.earliest_restorable_time_ms()) + "' and LatestRestorableDateTime '" +
+                    text(recovery.latest_restorable_time_ms()) + "'" + why));
+}
+
+absl::Status CheckInWindow(int64_t time_ms, const std::vector<RecoveryTimes>& times, int64_t now_ms) {
+  if (IsRecoveryTime(time_ms, times)) return absl::OkStatus();
+  v1::ContinuousBackupsDescription window;
+  window.set_earliest_restorable_time_ms(times.empty() ? now_ms : times.front().begin_ms);
+  window.set_latest_restorable_time_ms(times.empty() ? now_ms : times.back().end_ms);
+  std::string why;
+  if (times.empty())
+    why = "; no time can be restored before the backup is made that the archive of commits begins with";
+  else if (time_ms > times.front().begin_ms && time_ms < times.back().end_ms)
+    why = "; the archive of commits has a gap there";
+  return InvalidRestoreTimeError(time_ms, window, why);
 }
 
 }  // namespace
 
-TableBackups::TableBackups(Engine& engine) : engine_(engine), calls_(/*threads=*/1, kMaxWaitingCalls) {}
+TableBackups::TableBackups(Engine& engine, CheckPoint check_point)
+    : engine_(engine), check_point_(std::move(check_point)), calls_(/*threads=*/1, kMaxWaitingCalls) {}
 
 void TableBackups::Start() {
   thread_.Start([this] { Loop(); });
@@ -370,19 +384,23 @@ absl::StatusOr<v1::RestoreTableToPointInTimeReply> TableBackups::RestoreToPoint(
   const std::string& source = by_name ? request.source_table_name() : request.source_table_arn();
   ITEMDB_ASSIGN_OR_RETURN(const auto view, engine_.View());
   ITEMDB_ASSIGN_OR_RETURN(const auto table, FindTableForBackups(*view, source));
-  const v1::ContinuousBackupsDescription recovery = DescribeRecovery(engine_, *table);
-  if (!recovery.point_in_time_recovery_enabled()) return PointInTimeRecoveryUnavailableError(*table);
+  if (!table->definition.has_point_in_time_recovery()) return PointInTimeRecoveryUnavailableError(*table);
   v1::RestoringTable restored;
   restored.set_source_storage_id(table->storage_id);
-  int64_t time_ms = recovery.latest_restorable_time_ms();
+  int64_t time_ms = BackupClockMicros(engine_) / 1'000;
   if (request.change_sequence() != 0) {
     restored.set_to_change(request.change_sequence());
   } else if (!request.use_latest_restorable_time()) {
-    time_ms = request.restore_time_ms();
-    ITEMDB_RETURN_IF_ERROR(CheckInWindow(time_ms, recovery));
+    ITEMDB_ASSIGN_OR_RETURN(const std::vector<RecoveryTimes> times, FindRecoveryTimes(engine_, *table));
+    const int64_t now_ms = std::exchange(time_ms, request.restore_time_ms());
+    ITEMDB_RETURN_IF_ERROR(CheckInWindow(time_ms, times, now_ms));
     // The last commit of that millisecond.
     restored.set_to_time_us(std::min(time_ms * 1'000 + 999, BackupClockMicros(engine_)));
   }
+  absl::Status point = check_point_(restored, table->definition.creation_time_ms());
+  if (restored.to_time_us() != 0 && ReasonOf(point) == kReasonRestorePointUnknown)
+    point = InvalidRestoreTimeError(time_ms, DescribeRecovery(engine_, *table), "; " + MessageOf(point));
+  ITEMDB_RETURN_IF_ERROR(point);
   ITEMDB_ASSIGN_OR_RETURN(v1::TableDescription described, DescribeTable(engine_, *view, *table));
   ITEMDB_ASSIGN_OR_RETURN(*restored.mutable_definition(),
                           RestoredDefinition(request.target_table_name(), described, request.overrides()));

@@ -27,7 +27,12 @@ namespace itemdb::storage {
 // Thread-safe.
 class TableBackups {
  public:
-  explicit TableBackups(Engine& engine);
+  // Whether a table can be restored to the point that `table` names: an error that can be known before.
+  // Blocks for seconds at most.
+  using CheckPoint =
+      std::function<absl::Status(const v1::RestoringTable& table, int64_t source_creation_time_ms)>;
+
+  TableBackups(Engine& engine, CheckPoint check_point);
   ~TableBackups() { Stop(); }
 
   // Starts the thread that makes backups. Only once.
@@ -96,6 +101,7 @@ class TableBackups {
   void DeleteExpired();
 
   Engine& engine_;
+  const CheckPoint check_point_;
   Cancellation cancellation_;
   // Held while the directory is opened, which only one may do.
   Mutex opening_mutex_;

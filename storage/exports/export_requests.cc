@@ -106,9 +106,8 @@ absl::Status CheckExportCouplings(const v1::ExportTableToPointInTimeRequest& req
   return absl::OkStatus();
 }
 
-absl::Status CheckExportTime(int64_t time_ms, const v1::ContinuousBackupsDescription& recovery) {
-  if (time_ms >= recovery.earliest_restorable_time_ms() && time_ms <= recovery.latest_restorable_time_ms())
-    return absl::OkStatus();
+absl::Status CheckExportTime(int64_t time_ms, const std::vector<RecoveryTimes>& times) {
+  if (IsRecoveryTime(time_ms, times)) return absl::OkStatus();
   return InvalidExportTime("XPT-05", "Export Time is invalid");
 }
 

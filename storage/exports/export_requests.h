@@ -3,10 +3,11 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
-#include "itemdb/v1/backups.pb.h"
 #include "itemdb/v1/exports.pb.h"
 #include "storage/base/status.h"
+#include "storage/schema/continuous_backups.h"
 
 namespace itemdb::storage {
 
@@ -14,8 +15,8 @@ namespace itemdb::storage {
 absl::Status CheckExportShape(const v1::ExportTableToPointInTimeRequest& request);
 // Parts of the request that do not fit each other (XPT-03). INVALID_ARGUMENT.
 absl::Status CheckExportCouplings(const v1::ExportTableToPointInTimeRequest& request);
-// The time of a full export (XPT-05). OUT_OF_RANGE (INVALID_EXPORT_TIME).
-absl::Status CheckExportTime(int64_t time_ms, const v1::ContinuousBackupsDescription& recovery);
+// The time of a full export must be one of `times` (XPT-05). OUT_OF_RANGE (INVALID_EXPORT_TIME).
+absl::Status CheckExportTime(int64_t time_ms, const std::vector<RecoveryTimes>& times);
 
 // The times of an incremental export of a table that was created at `creation_time_ms` (XPT-04). OUT_OF_RANGE
 // (INVALID_EXPORT_TIME).

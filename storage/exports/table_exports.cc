@@ -126,17 +126,20 @@ absl::StatusOr<v1::ExportTableToPointInTimeReply> TableExports::Export(
   const v1::IncrementalExportSpecification& changes = request.incremental_export_specification();
   if (is_incremental)
     ITEMDB_RETURN_IF_ERROR(CheckExportWindow(changes, table->definition.creation_time_ms(), now_ms));
-  const v1::ContinuousBackupsDescription recovery = DescribeRecovery(engine_, *table);
-  if (!recovery.point_in_time_recovery_enabled()) return PointInTimeRecoveryUnavailableError(*table);
+  if (!table->definition.has_point_in_time_recovery()) return PointInTimeRecoveryUnavailableError(*table);
+  std::vector<RecoveryTimes> times;
+  if (is_incremental || request.has_export_time_ms()) {
+    ITEMDB_ASSIGN_OR_RETURN(times, FindRecoveryTimes(engine_, *table));
+  }
   v1::StoredExport stored;
   if (is_incremental) {
     // The state before the first time must be one that can be restored.
-    ITEMDB_RETURN_IF_ERROR(CheckExportTime(changes.export_from_time_ms() - 1, recovery));
+    ITEMDB_RETURN_IF_ERROR(CheckExportTime(changes.export_from_time_ms() - 1, times));
     // Not the present state: what is committed at the last time or later belongs to the next export.
     const int64_t to_ms = changes.has_export_to_time_ms() ? changes.export_to_time_ms() : now_ms;
     stored.set_to_time_us(to_ms * 1'000 - 1);
   } else if (request.has_export_time_ms()) {
-    ITEMDB_RETURN_IF_ERROR(CheckExportTime(request.export_time_ms(), recovery));
+    ITEMDB_RETURN_IF_ERROR(CheckExportTime(request.export_time_ms(), times));
     // The last commit of that millisecond.
     stored.set_to_time_us(std::min(request.export_time_ms() * 1'000 + 999, BackupClockMicros(engine_)));
   }

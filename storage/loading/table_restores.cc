@@ -6,9 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "spdlog/spdlog.h"
 #include "storage/base/limits.h"
 #include "storage/base/uuid.h"
+#include "storage/catalog/catalog.h"
 #include "storage/loading/table_loader.h"
 #include "storage/schema/table_changes.h"
 
@@ -16,6 +19,8 @@ namespace itemdb::storage {
 namespace {
 
 constexpr int kMaxAttempts = 5;
+// Of so many tables it is remembered why they were removed.
+constexpr size_t kMaxRemembered = 100;
 constexpr auto kRetryAfter = std::chrono::milliseconds(500);
 constexpr auto kRetryUnreadable = std::chrono::minutes(1);
 constexpr auto kRetryRefused = std::chrono::seconds(5);
@@ -209,6 +214,21 @@ void TableRestores::Describe(v1::TableDescription* table) const {
     table->mutable_restore_summary()->set_items_restored(items_done_);
 }
 
+absl::Status TableRestores::ExplainMissing(std::string_view name, absl::Status not_found) const {
+  MutexLock lock(mutex_);
+  const auto removed = removed_.find(TableNameOf(name));
+  if (removed == removed_.end()) return not_found;
+  absl::Status explained(
+      not_found.code(),
+      absl::StrCat(std::string(not_found.message()), "; restoring it failed at ",
+                   absl::FormatTime(absl::RFC3339_sec, absl::FromUnixMicros(removed->second.time_us),
+                                    absl::UTCTimeZone()),
+                   ": ", removed->second.error));
+  not_found.ForEachPayload(
+      [&](absl::string_view url, const absl::Cord& payload) { explained.SetPayload(url, payload); });
+  return explained;
+}
+
 void TableRestores::Loop() {
   RemoveFiles();
   Time poll_at;  // The first poll is at once.
@@ -239,6 +259,8 @@ TableRestores::Time TableRestores::RestoreAll() {
     if (absl::IsCancelled(status)) return Time::max();
     if (status.ok()) {
       failures_.erase(name);
+      MutexLock lock(mutex_);
+      removed_.erase(name);
       engine_.options().log->info("table restored table={} items={}", name, items_done_.load());
       continue;
     }
@@ -252,7 +274,17 @@ TableRestores::Time TableRestores::RestoreAll() {
                                  MessageOf(status));
     failures_.erase(name);
     const absl::Status undone = Undo(name, status);
-    if (undone.ok()) continue;
+    if (undone.ok()) {
+      // An import's description says it.
+      if (!table.import_id().empty()) continue;
+      MutexLock lock(mutex_);
+      if (removed_.size() >= kMaxRemembered)
+        removed_.erase(std::min_element(removed_.begin(), removed_.end(), [](const auto& a, const auto& b) {
+          return a.second.time_us < b.second.time_us;
+        }));
+      removed_[name] = {.error = MessageOf(status), .time_us = engine_.time_of_day().NowMicros()};
+      continue;
+    }
     // The next attempt ends here again.
     if (!absl::IsUnavailable(undone)) {
       engine_.options().log->error("a table that is not restored cannot be removed table={} error={}", name,

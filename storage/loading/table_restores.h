@@ -19,6 +19,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "absl/functional/function_ref.h"
 #include "storage/base/background_thread.h"
@@ -73,6 +74,10 @@ class TableRestores {
   // left in it is deleted.
   const std::string& directory() const { return directory_; }
 
+  // `not_found`, which says that the table `name` does not exist, and behind it why a restore has removed it
+  // since the start, if one did: that is in no reply otherwise.
+  absl::Status ExplainMissing(std::string_view name, absl::Status not_found) const;
+
   // Adds the progress to the restore_summary of `table`, if it has one.
   void Describe(v1::TableDescription* table) const;
 
@@ -99,6 +104,12 @@ class TableRestores {
   mutable Mutex mutex_;
   // The table that is being restored now; empty for none.
   std::string current_ ABSL_GUARDED_BY(mutex_);
+  // Why tables were removed, by name, and when, in microseconds since the Unix epoch.
+  struct Removed {
+    std::string error;
+    int64_t time_us = 0;
+  };
+  std::map<std::string, Removed, std::less<>> removed_ ABSL_GUARDED_BY(mutex_);
   BackgroundThread thread_;
 };
 

@@ -1,8 +1,7 @@
 #include "storage/schema/continuous_backups.h"
 
 #include <algorithm>
-#include <memory>
-#include <string>
+#include <optional>
 #include <utility>
 
 #include "spdlog/spdlog.h"
@@ -17,24 +16,42 @@ constexpr int64_t kDayMs = int64_t{24} * 60 * 60 * 1'000;
 
 int64_t NowMsOf(Engine& engine) { return engine.time_of_day().NowMicros() / 1'000; }
 
-// `archive_begin_ms`: the oldest backup that commits can be replayed on; 0 if there is none yet.
-v1::ContinuousBackupsDescription Describe(const v1::TableDescription& definition, int64_t now_ms,
-                                          int64_t archive_begin_ms) {
-  v1::ContinuousBackupsDescription description;
-  if (!definition.has_point_in_time_recovery()) return description;
+absl::StatusOr<std::vector<RecoveryTimes>> FindTimes(Engine& engine, const v1::TableDescription& definition,
+                                                     int64_t now_ms) {
   const v1::PointInTimeRecovery& recovery = definition.point_in_time_recovery();
-  description.set_point_in_time_recovery_enabled(true);
-  description.set_recovery_period_in_days(recovery.recovery_period_in_days());
-  description.set_earliest_restorable_time_ms(
-      std::max({recovery.enable_time_ms(), now_ms - recovery.recovery_period_in_days() * kDayMs,
-                archive_begin_ms == 0 ? now_ms : archive_begin_ms}));
-  description.set_latest_restorable_time_ms(std::max(recovery.enable_time_ms(), now_ms));
-  return description;
+  const auto archived = engine.archive() == nullptr ? std::nullopt : engine.archive()->restorable_times();
+  if (!archived.has_value()) {
+    return MakeError(
+        absl::StatusCode::kUnavailable, kReasonUnavailable,
+        "which times can be restored is not known yet: the backups and the archive have not been "
+        "looked through since itemd was started",
+        1'000);
+  }
+  const int64_t begin_ms =
+      std::max(recovery.enable_time_ms(), now_ms - recovery.recovery_period_in_days() * kDayMs);
+  std::vector<RecoveryTimes> found;
+  for (const RestorableTimes& times : *archived) {
+    // Whole milliseconds.
+    const RecoveryTimes rounded = {.begin_ms = std::max(begin_ms, (times.begin_us + 999) / 1'000),
+                                   .end_ms = times.end_us == RestorableTimes::kNoEnd
+                                                 ? std::max(recovery.enable_time_ms(), now_ms)
+                                                 : (times.end_us + 1) / 1'000 - 1};
+    if (rounded.begin_ms <= rounded.end_ms) found.push_back(rounded);
+  }
+  return found;
 }
 
-int64_t ArchiveBeginMs(const Engine& engine) {
-  // Rounded up: what is told can be restored.
-  return engine.archive() == nullptr ? 0 : (engine.archive()->oldest_backup_time_us() + 999) / 1'000;
+v1::ContinuousBackupsDescription Describe(Engine& engine, const v1::TableDescription& definition,
+                                          int64_t now_ms) {
+  v1::ContinuousBackupsDescription description;
+  if (!definition.has_point_in_time_recovery()) return description;
+  description.set_point_in_time_recovery_enabled(true);
+  description.set_recovery_period_in_days(definition.point_in_time_recovery().recovery_period_in_days());
+  const auto times = FindTimes(engine, definition, now_ms);
+  if (!times.ok() || times->empty()) return description;
+  description.set_earliest_restorable_time_ms(times->front().begin_ms);
+  description.set_latest_restorable_time_ms(times->back().end_ms);
+  return description;
 }
 
 absl::Status CheckPeriod(const v1::UpdateContinuousBackupsRequest& request) {
@@ -75,7 +92,7 @@ absl::StatusOr<v1::UpdateContinuousBackupsReply> Update(Engine& engine,
     definition.clear_point_in_time_recovery();
   }
   if (definition.has_point_in_time_recovery()) ITEMDB_RETURN_IF_ERROR(engine.StartArchive());
-  *reply.mutable_continuous_backups() = Describe(definition, now_ms, ArchiveBeginMs(engine));
+  *reply.mutable_continuous_backups() = Describe(engine, definition, now_ms);
   // PIT-04.
   const bool changes =
       definition.has_point_in_time_recovery() != table->definition.has_point_in_time_recovery() ||
@@ -118,7 +135,17 @@ absl::Status PointInTimeRecoveryUnavailableError(const Table& table) {
 }
 
 v1::ContinuousBackupsDescription DescribeRecovery(Engine& engine, const Table& table) {
-  return Describe(table.definition, NowMsOf(engine), ArchiveBeginMs(engine));
+  return Describe(engine, table.definition, NowMsOf(engine));
+}
+
+absl::StatusOr<std::vector<RecoveryTimes>> FindRecoveryTimes(Engine& engine, const Table& table) {
+  return FindTimes(engine, table.definition, NowMsOf(engine));
+}
+
+bool IsRecoveryTime(int64_t time_ms, const std::vector<RecoveryTimes>& times) {
+  return std::any_of(times.begin(), times.end(), [&](const RecoveryTimes& one) {
+    return one.begin_ms <= time_ms && time_ms <= one.end_ms;
+  });
 }
 
 absl::StatusOr<v1::DescribeContinuousBackupsReply> DescribeContinuousBackups(

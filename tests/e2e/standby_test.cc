@@ -1,4 +1,7 @@
 // A primary and its standby as two itemd, killed at random.
+#include <signal.h>
+#include <sys/stat.h>
+
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -9,14 +12,17 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "itemdb/bulk_writer.h"
 #include "tests/e2e/e2e_fixture.h"
 #include "tests/support/kills.h"
 #include "tests/support/paths.h"
+#include "tests/support/repetitions.h"
 
 namespace itemdb::e2e {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 // How the standby gets at the primary's archive and backups.
@@ -34,6 +40,7 @@ class StandbyE2e : public E2eTest {
   void StartPrimary() {
     std::vector<std::string> arguments = {"--backup-directory", backups_, "--archive-directory", archive_};
     if (acknowledges_) arguments.push_back("--standby-acknowledge");
+    arguments.insert(arguments.end(), primary_arguments_.begin(), primary_arguments_.end());
     const absl::Status started = daemon_.Start(arguments);
     ASSERT_TRUE(started.ok()) << started;
   }
@@ -93,6 +100,7 @@ class StandbyE2e : public E2eTest {
 
   Way way_ = Way::kSharedDirectory;
   bool acknowledges_ = false;
+  std::vector<std::string> primary_arguments_;
   const std::string backups_ = directory_.path() + "/backups";
   const std::string archive_ = directory_.path() + "/archive";
   DaemonProcess standby_{directory_.path() + "/second"};
@@ -177,6 +185,80 @@ TEST_P(StandbyKillE2e, HasEveryWriteUpToItsPromotionAndNoOtherThroughKillMinus9O
   const CommandResult refused = Itemctl({"item", "put", "Things", R"({"pk": "late"})"});
   EXPECT_NE(refused.exit_code, 0);
   EXPECT_THAT(refused.err, HasSubstr("its standby was promoted"));
+}
+
+// The primary's build of an index adds table files that are in no commit, so the standby builds the index
+// too. It is promoted, or killed and then promoted, before, in the middle of, and after its build.
+TEST_P(StandbyKillE2e, AnIndexThatIsBeingCreatedIsWholeAfterAPromotion) {
+  constexpr int kItems = testing::kHasSanitizer ? 3'000 : 20'000;
+  Random random(KillSeed());
+  for (int cycle = 0; cycle < (Kills() + 9) / 10; ++cycle) {
+    const std::string folder = directory_.path() + absl::StrFormat("/index%d", cycle);
+    for (const char* name : {"/primary", "/standby"}) fs::create_directories(folder + name);
+    DaemonProcess primary(folder + "/primary");
+    DaemonProcess standby(folder + "/standby");
+    const std::string archive = folder + "/archive";
+    const std::string backups = folder + "/backups";
+    ASSERT_TRUE(primary.Start({"--archive-directory", archive, "--backup-directory", backups}).ok());
+    auto client = Client::Open({.endpoint = primary.endpoint()});
+    ASSERT_TRUE(client.ok());
+    AwaitBackup(*client);
+    std::vector<std::string> following = {"--standby", archive, "--standby-backups", backups};
+    if (way_ == Way::kNetwork) following = {"--standby", primary.endpoint()};
+    ASSERT_TRUE(standby.Start(following).ok());
+    ASSERT_TRUE(client
+                    ->CreateTable({.table_name = "Things",
+                                   .attribute_definitions = {{"pk", ScalarAttributeType::kString}},
+                                   .key_schema = {{"pk", KeyType::kHash}}})
+                    .ok());
+    BulkWriter writer(*client);
+    for (int i = 0; i < kItems; ++i) {
+      ASSERT_TRUE(
+          writer.Put("Things", {{"pk", absl::StrCat(i)}, {"group", absl::StrFormat("g%d", i % 10)}}).ok());
+    }
+    ASSERT_TRUE(writer.Finish().ok());
+    ASSERT_TRUE(client
+                    ->UpdateTable({.table_name = "Things",
+                                   .create_global_secondary_index =
+                                       GlobalSecondaryIndex{.index_name = "ByGroup",
+                                                            .key_schema = {{"group", KeyType::kHash}}},
+                                   .attribute_definitions = {{"group", ScalarAttributeType::kString}}})
+                    .ok());
+    const int delay = static_cast<int>(Pick(random, 0, 1'500));
+    const bool is_killed = Pick(random, 0, 1) == 1;
+    SCOPED_TRACE(absl::StrCat("cycle ", cycle, ", ", delay, " ms", is_killed ? ", killed" : ""));
+    std::this_thread::sleep_for(std::chrono::milliseconds(delay));
+    if (is_killed) {
+      standby.Kill();
+      ASSERT_TRUE(standby.Start(following).ok()) << standby.log();
+    }
+    const CommandResult promoted =
+        RunProgram(testing::ProgramPath("itemctl"), {"--endpoint", standby.endpoint(), "promote", "--yes"});
+    ASSERT_EQ(promoted.exit_code, 0) << promoted.err << standby.log();
+    auto other = Client::Open({.endpoint = standby.endpoint()});
+    ASSERT_TRUE(other.ok());
+    bool is_active = false;
+    for (int i = 0; i < 6'000 && !is_active; ++i) {
+      const auto described = other->DescribeTable("Things");
+      ASSERT_TRUE(described.ok()) << described.status();
+      ASSERT_EQ(described->table.indexes.size(), 1u) << "the promotion lost the index";
+      is_active = described->table.indexes[0].index_status == TableStatus::kActive;
+      if (!is_active) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    EXPECT_TRUE(is_active);
+    const auto count = [&](std::vector<std::string> arguments) {
+      arguments.insert(arguments.begin(), {"--endpoint", standby.endpoint()});
+      return RunProgram(testing::ProgramPath("itemctl"), arguments);
+    };
+    const std::vector<Json> entries =
+        ParseLines(count({"scan", "Things", "--index", "ByGroup", "-o", "jsonl"}).out);
+    std::set<std::string> found;
+    for (const Json& entry : entries) found.insert(entry["pk"]);
+    EXPECT_EQ(entries.size(), static_cast<size_t>(kItems));
+    EXPECT_EQ(found.size(), static_cast<size_t>(kItems));
+    const CommandResult check = count({"check"});
+    EXPECT_EQ(check.exit_code, 0) << check.err << check.out;
+  }
 }
 
 // A planned promotion is killed at any of its steps, and finished by another one.
@@ -397,6 +479,77 @@ TEST_F(AcknowledgingE2e, EveryAnsweredWriteIsAtTheStandbyWhenThePrimaryIsKilled)
   for (const std::string& key : answered) EXPECT_TRUE(found.contains(key)) << key;
 }
 
+// The primary refused the standby's calls before the writes in flight were acknowledged: these waited in
+// vain.
+TEST_F(AcknowledgingE2e, AStopLetsTheStandbyAcknowledgeWhatIsInFlight) {
+  std::mutex mutex;
+  std::set<std::string> answered;
+  std::vector<absl::Status> last(4);
+  std::vector<std::thread> writers;
+  for (int writer = 0; writer < 4; ++writer) {
+    writers.emplace_back([&, writer] {
+      for (int i = 0; last[writer].ok(); ++i) {
+        const std::string key = absl::StrFormat("%d-%d", writer, i);
+        last[writer] = Put(key);
+        if (!last[writer].ok()) return;
+        std::lock_guard<std::mutex> lock(mutex);
+        answered.insert(key);
+      }
+    });
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(daemon_.Terminate(), 0);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(4));
+  for (std::thread& writer : writers) writer.join();
+  for (const absl::Status& status : last) EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+  ASSERT_GT(answered.size(), 20u);
+  ASSERT_EQ(OnStandby({"promote", "--yes"}).exit_code, 0);
+  std::set<std::string> found;
+  for (const Json& item : ParseLines(OnStandby({"scan", "Things", "-o", "jsonl"}).out))
+    found.insert(item["pk"]);
+  for (const std::string& key : answered) EXPECT_TRUE(found.contains(key)) << key;
+}
+
+TEST_F(AcknowledgingE2e, AStopAnswersAWriteThatNoStandbyAcknowledges) {
+  ASSERT_TRUE(Put("first").ok());
+  ASSERT_EQ(daemon_.Terminate(), 0);
+  primary_arguments_ = {"--shutdown-timeout", "500ms"};
+  StartPrimary();
+  for (int i = 0; i < 600 && !Put("again").ok(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  // It neither calls nor closes its connection.
+  standby_.Signal(SIGSTOP);
+  const uint64_t before = ChangeSequence();
+  absl::Status unknown;
+  std::thread writer([&] { unknown = Put("alone"); });
+  while (ChangeSequence() == before) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(daemon_.Terminate(), 0);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(4));
+  writer.join();
+  EXPECT_EQ(ReasonOf(unknown), kReasonWriteOutcomeUnknown) << unknown;
+  standby_.Signal(SIGCONT);
+}
+
+// A file system that never answers: opening a pipe for reading waits until somebody writes to it.
+TEST_F(StandbyE2e, AStopEndsThoughTheArchiveNeverAnswers) {
+  CreateThings();
+  ASSERT_EQ(daemon_.Terminate(), 0);
+  primary_arguments_ = {"--shutdown-timeout", "0s"};
+  StartPrimary();
+  ASSERT_EQ(mkfifo((archive_ + "/PROMOTED").c_str(), 0600), 0);
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  ASSERT_TRUE(OpenClient().PutItem({.table_name = "Things", .item = {{"pk", "a"}}}).ok());
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(daemon_.Terminate(), 74);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
+  EXPECT_THAT(daemon_.log(), HasSubstr("stopping takes too long"));
+  fs::remove(archive_ + "/PROMOTED");
+  StartPrimary();
+  EXPECT_EQ(Itemctl({"item", "get", "Things", R"({"pk": "a"})"}).exit_code, 0);
+}
+
 TEST_F(AcknowledgingE2e, WithoutAStandbyAWriteIsOfUnknownOutcomeAndTheNextOnesAreRefused) {
   ASSERT_TRUE(Put("first").ok());
   standby_.Kill();
@@ -488,6 +641,31 @@ TEST_F(StandbyE2e, OfAnotherPrimaryIsRefused) {
     if (!error.is_null() && std::string(error).find("is a standby of") != std::string::npos) return;
   }
   FAIL() << status;
+}
+
+// A standby that reads directories acknowledges nothing: with it, each write would be refused.
+TEST_F(StandbyE2e, ANewOneThatReadsDirectoriesIsRefusedWhileItsPrimaryWaitsForAcknowledgements) {
+  ASSERT_EQ(daemon_.Terminate(), 0);
+  acknowledges_ = true;
+  StartPrimary();
+  AwaitBackup();
+  const CommandResult refused = standby_.RunToEnd({"--standby", archive_, "--standby-backups", backups_});
+  EXPECT_NE(refused.exit_code, 0);
+  EXPECT_THAT(refused.err + standby_.log(), AllOf(HasSubstr("acknowledges nothing: give --standby HOST:PORT"),
+                                                  HasSubstr("WAITS_FOR_STANDBY")));
+  EXPECT_FALSE(fs::exists(standby_.data_directory() + "/rocksdb"));
+  ASSERT_EQ(daemon_.Terminate(), 0);
+  acknowledges_ = false;
+  StartPrimary();
+  AwaitBackup();
+  StartStandby();
+  // One that is there is started in any case: it may have to be promoted.
+  ASSERT_EQ(standby_.Terminate(), 0);
+  ASSERT_EQ(daemon_.Terminate(), 0);
+  acknowledges_ = true;
+  StartPrimary();
+  StartStandby();
+  EXPECT_THAT(standby_.log(), HasSubstr("the standby does not fit its primary"));
 }
 
 TEST_F(StandbyE2e, SettingsThatDoNotFitAreRefused) {

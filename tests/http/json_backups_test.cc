@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <regex>
 #include <thread>
 
@@ -222,6 +224,27 @@ TEST_F(JsonBackups, ATableIsRestoredToAPointInTime) {
   EXPECT_THAT(AwaitTable("Copy"), HasSubstr(R"("TableStatus":"ACTIVE")"));
   EXPECT_EQ(json_.Succeed("Scan", R"({"TableName":"Copy"})"),
             json_.Succeed("Scan", R"({"TableName":"Things"})"));
+}
+
+// OP-35, OP-37: PIT-05, PIT-07. The first backup of the database cannot be made.
+TEST_F(JsonBackups, NoTimeIsRestoredBeforeTheFirstBackup) {
+  const std::string backups = json_.data_directory() + "/backups";
+  std::filesystem::create_directories(backups);
+  std::ofstream(backups + "/private") << "in the place of a folder";
+  const std::string on = json_.Succeed("UpdateContinuousBackups", R"({"TableName":"Things",
+    "PointInTimeRecoverySpecification":{"PointInTimeRecoveryEnabled":true}})");
+  EXPECT_THAT(on, HasSubstr(R"({"PointInTimeRecoveryStatus":"ENABLED","RecoveryPeriodInDays":35}})"));
+  const int64_t now_ms = std::chrono::duration_cast<std::chrono::milliseconds>(
+                             std::chrono::system_clock::now().time_since_epoch())
+                             .count();
+  EXPECT_THAT(
+      json_.Fail("RestoreTableToPointInTime",
+                 R"({"TargetTableName":"Copy","SourceTableName":"Things","RestoreDateTime":)" +
+                     std::to_string(now_ms / 1'000) + "}"),
+      AllOf(HasSubstr("#InvalidRestoreTimeException"),
+            MatchesRegex(".*\"RestoreDateTime '[^']*' must be within EarliestRestorableDateTime '[^']*' "
+                         "and LatestRestorableDateTime '[^']*'; no time .*")));
+  EXPECT_THAT(json_.Fail("DescribeTable", R"({"TableName":"Copy"})"), HasSubstr("ResourceNotFoundException"));
 }
 
 // OP-34: PIT-11, PIT-13, PIT-14, PIT-17.

@@ -124,20 +124,22 @@ absl::StatusOr<std::string> ArnOf(Context& context, const Client& client, const 
 
 void PrintRecovery(Context& context, const std::string& table_name, const ContinuousBackupsResult& result) {
   const bool on = result.point_in_time_recovery_enabled;
+  // Otherwise the first backup is still being made.
+  const bool has_times = on && result.latest_restorable_time != absl::UnixEpoch();
   const std::string status = on ? "ENABLED" : "DISABLED";
   if (context.format() == OutputFormat::kTable) {
     TextTable text({{"table"}, {"status"}, NumberColumn("days"), {"earliest"}, {"latest"}});
     text.AddRow({table_name, status, on ? absl::StrCat(result.recovery_period_in_days) : "",
-                 on ? BackupTimeText(result.earliest_restorable_time) : "",
-                 on ? BackupTimeText(result.latest_restorable_time) : ""});
+                 has_times ? BackupTimeText(result.earliest_restorable_time) : "",
+                 has_times ? BackupTimeText(result.latest_restorable_time) : ""});
     context.Print(text);
     return;
   }
   JsonValue object =
       JsonValue::Object().Add("TableName", table_name).Add("PointInTimeRecoveryStatus", status);
-  if (on) {
-    object.Add("RecoveryPeriodInDays", result.recovery_period_in_days)
-        .Add("EarliestRestorableDateTime", BackupTimeText(result.earliest_restorable_time))
+  if (on) object.Add("RecoveryPeriodInDays", result.recovery_period_in_days);
+  if (has_times) {
+    object.Add("EarliestRestorableDateTime", BackupTimeText(result.earliest_restorable_time))
         .Add("LatestRestorableDateTime", BackupTimeText(result.latest_restorable_time));
   }
   context.Print(object);

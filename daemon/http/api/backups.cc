@@ -202,8 +202,10 @@ void WriteContinuousBackups(const Reply& reply, storage::JsonWriter* writer) {
       .String(backups.point_in_time_recovery_enabled() ? "ENABLED" : "DISABLED");
   if (backups.point_in_time_recovery_enabled()) {
     writer->Name("RecoveryPeriodInDays").Integer(backups.recovery_period_in_days());
-    writer->Name("EarliestRestorableDateTime").Time(backups.earliest_restorable_time_ms());
-    writer->Name("LatestRestorableDateTime").Time(backups.latest_restorable_time_ms());
+    if (backups.latest_restorable_time_ms() != 0) {
+      writer->Name("EarliestRestorableDateTime").Time(backups.earliest_restorable_time_ms());
+      writer->Name("LatestRestorableDateTime").Time(backups.latest_restorable_time_ms());
+    }
   }
   writer->EndObject().EndObject();
 }

@@ -19,6 +19,24 @@ TEST(CallGate, RefusesCallsOnceClosed) {
   EXPECT_FALSE(gate.TryEnter());
 }
 
+// Writes inside wait for the next call of a standby.
+TEST(CallGate, LetsStandbysInUntilTheOthersHaveLeft) {
+  CallGate gate;
+  ASSERT_TRUE(gate.TryEnter());
+  gate.Close();
+  EXPECT_TRUE(gate.TryEnter(CallGate::CallKind::kStandby));
+  EXPECT_EQ(gate.inside(), 2);
+  EXPECT_FALSE(gate.WaitUntilEmpty(milliseconds(1)));
+  gate.Leave();
+  EXPECT_TRUE(gate.WaitUntilEmpty(milliseconds(0))) << "a standby is not waited for";
+  gate.CloseForStandbys();
+  EXPECT_FALSE(gate.TryEnter(CallGate::CallKind::kStandby));
+  std::thread call([&] { gate.Leave(CallGate::CallKind::kStandby); });
+  gate.WaitUntilEmpty();
+  EXPECT_EQ(gate.inside(), 0);
+  call.join();
+}
+
 TEST(CallGate, WaitsForCallsInside) {
   CallGate gate;
   ASSERT_TRUE(gate.TryEnter());

@@ -1,6 +1,6 @@
 // The archive of commit groups, and databases that are restored to any commit of it.
 //
-// ITEMDB_RESTORE_POINTS sets how many commits the tests with random ones restore.
+// ITEMDB_RESTORE_POINTS sets how many commits the tests with random ones restore, ITEMDB_TEST_SEED which.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -27,6 +27,7 @@ namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAreArray;
 
@@ -42,6 +43,11 @@ std::vector<std::string> ItemsOf(const State& state) {
 int Points(int count) {
   const char* given = std::getenv("ITEMDB_RESTORE_POINTS");
   return given == nullptr ? Repetitions(count) : std::atoi(given);
+}
+
+uint64_t Seed(uint64_t seed) {
+  const char* given = std::getenv("ITEMDB_TEST_SEED");
+  return given == nullptr ? seed : seed + 1'000 * std::strtoull(given, nullptr, 10);
 }
 
 class ArchiveTest : public ::testing::Test {
@@ -133,9 +139,10 @@ class ArchiveTest : public ::testing::Test {
     EXPECT_THAT(Changes(other), SizeIs(change));
     other.CheckIsClean();
   }
-  std::vector<std::string> Segments() {
+  std::vector<std::string> Segments() { return Segments(archive_); }
+  static std::vector<std::string> Segments(const std::string& archive) {
     std::vector<std::string> names;
-    for (const auto& entry : fs::directory_iterator(archive_)) {
+    for (const auto& entry : fs::directory_iterator(archive)) {
       const std::string name = entry.path().filename();
       if (name.starts_with("segment-")) names.push_back(name);
     }
@@ -198,16 +205,16 @@ class WritersOfArchive {
 TEST_F(ArchiveTest, AnyCommitIsRestored) {
   CreateTable();
   AwaitArchive();
-  WritersOfArchive(*database_, 100, 1).Join();
+  WritersOfArchive(*database_, 100, Seed(1)).Join();
   Open();  // A new segment.
-  WritersOfArchive(*database_, 100, 2).Join();
+  WritersOfArchive(*database_, 100, Seed(2)).Join();
   AwaitArchive();
   EXPECT_EQ(Status().gaps(), 0);
   const std::map<uint64_t, State> states = States();
   ASSERT_GT(states.size(), 400u);
   std::vector<uint64_t> changes;
   for (const auto& [change, state] : states) changes.push_back(change);
-  std::mt19937_64 random(3);
+  std::mt19937_64 random(Seed(3));
   for (int i = 0; i < Points(30); ++i) {
     const uint64_t change = changes[random() % changes.size()];
     ExpectRestored(change, states.at(change));
@@ -228,12 +235,12 @@ TEST_F(ArchiveTest, CommitsWhileBackupsAreMadeAreRestored) {
           [&](auto reply) { (*database_)->CreateDatabaseBackup({}, std::move(reply), nullptr); });
     }
   });
-  WritersOfArchive(*database_, Repetitions(400), 4).Join();
+  WritersOfArchive(*database_, Repetitions(400), Seed(4)).Join();
   done = true;
   backups.join();
   AwaitArchive();
   const std::map<uint64_t, State> states = States();
-  std::mt19937_64 random(5);
+  std::mt19937_64 random(Seed(5));
   for (int i = 0; i < Points(20); ++i) {
     const auto chosen = std::next(states.begin(), static_cast<int64_t>(random() % states.size()));
     ExpectRestored(chosen->first, chosen->second);
@@ -525,27 +532,61 @@ TEST_F(ArchiveTest, WhatIsOlderThanTheWindowIsDeleted) {
 class PointInTimeTest : public ArchiveTest, public ::testing::WithParamInterface<bool> {
  protected:
   PointInTimeTest() {
+    BeginAnew();
+    CreateTable();
+  }
+  // An empty database. `refuses_backups`: no backup of it can be made, until AllowBackups.
+  void BeginAnew(bool refuses_backups = false) {
     database_.reset();
     fs::remove_all(directory_.path() + "/data");
     fs::remove_all(archive_);
     fs::remove_all(backups_);
+    // The archive of a directory is begun by the opening; that in the data directory, later.
+    if (refuses_backups && GetParam()) RefuseBackups();
     Open();
-    CreateTable();
+    if (refuses_backups && !GetParam()) RefuseBackups();
   }
+  void RefuseBackups() {
+    fs::create_directories(Backups());
+    WriteFile(Backups() + "/private", "in the place of a folder");
+  }
+  void AllowBackups() { fs::remove(Backups() + "/private"); }
+  std::string Backups() { return GetParam() ? backups_ : directory_.path() + "/data/backups"; }
   DatabaseOptions Options() override {
     DatabaseOptions options = ArchiveTest::Options();
     if (!GetParam()) options.archive_directory.clear();
     if (!GetParam()) options.backup_directory.clear();
     return options;
   }
-  void EnableRecovery() {
+  v1::ContinuousBackupsDescription Enable() {
     v1::UpdateContinuousBackupsRequest request;
     request.set_table_name("Things");
     request.set_point_in_time_recovery_enabled(true);
     const auto enabled = Await<v1::UpdateContinuousBackupsReply>(
         [&](auto done) { (*database_)->UpdateContinuousBackups(request, std::move(done)); });
-    ASSERT_TRUE(enabled.ok()) << enabled.status();
+    EXPECT_TRUE(enabled.ok()) << enabled.status();
+    return enabled.ok() ? enabled->continuous_backups() : v1::ContinuousBackupsDescription();
+  }
+  void EnableRecovery() {
+    Enable();
     AwaitArchive();
+  }
+  // The present in milliseconds, and in no millisecond with a commit.
+  static int64_t BetweenCommits() {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    const int64_t between_ms = NowMicros() / 1'000;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return between_ms;
+  }
+  absl::Status RestoreToTime(const std::string& target, int64_t time_ms) {
+    v1::RestoreTableToPointInTimeRequest request = RestoreRequest(target);
+    request.set_restore_time_ms(time_ms);
+    return RestoreTable(request);
+  }
+  absl::Status DescribeStatus(const std::string& table) {
+    v1::DescribeTableRequest request;
+    request.set_table_name(table);
+    return (*database_)->DescribeTable(request).status();
   }
   v1::ContinuousBackupsDescription Recovery() {
     v1::DescribeContinuousBackupsRequest request;
@@ -640,15 +681,139 @@ TEST_P(PointInTimeTest, WhatCannotBeRestoredIsRefused) {  // PIT-07, PIT-08, PIT
   EXPECT_EQ(ReasonOf(RestoreTable(request)), kReasonTableNotFound);
   request.clear_source_table_name();
   EXPECT_THAT(RestoreTable(request), IsInvalid("The parameter 'TableName' is required"));
-  // Behind the end of the archive: found out in the background, and nothing is left.
+  // Behind the end of the archive.
   request = RestoreRequest("Other");
   request.set_change_sequence(99'999);
-  ASSERT_TRUE(RestoreTable(request).ok());
-  v1::DescribeTableRequest describe;
-  describe.set_table_name("Other");
-  for (int i = 0; i < 3000 && (*database_)->DescribeTable(describe).ok(); ++i)
+  EXPECT_EQ(ReasonOf(RestoreTable(request)), kReasonRestorePointUnknown);
+  EXPECT_TRUE(absl::IsNotFound(DescribeStatus("Other")));
+}
+
+// A restore to a time before the first backup was accepted, and failed later, when nobody looked.
+TEST_P(PointInTimeTest, NoTimeCanBeRestoredBeforeTheFirstBackup) {  // PIT-05, PIT-07
+  BeginAnew(/*refuses_backups=*/true);
+  CreateTable();
+  const v1::ContinuousBackupsDescription enabled = Enable();
+  EXPECT_TRUE(enabled.point_in_time_recovery_enabled());
+  EXPECT_EQ(enabled.earliest_restorable_time_ms(), 0);
+  EXPECT_EQ(enabled.latest_restorable_time_ms(), 0);
+  Put("a", 1);
+  const int64_t before_ms = BetweenCommits();
+  const absl::Status refused = RestoreToTime("Early", before_ms);
+  EXPECT_EQ(ReasonOf(refused), kReasonInvalidRestoreTime) << refused;
+  EXPECT_THAT(std::string(refused.message()),
+              AllOf(HasSubstr("must be within EarliestRestorableDateTime '"),
+                    HasSubstr("no time can be restored before the backup is made")));
+  EXPECT_TRUE(absl::IsNotFound(DescribeStatus("Early")));
+  AllowBackups();
+  Open();
+  AwaitArchive();
+  while (Recovery().latest_restorable_time_ms() == 0)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const int64_t earliest_ms = Recovery().earliest_restorable_time_ms();
+  EXPECT_GT(earliest_ms, before_ms);
+  EXPECT_EQ(ReasonOf(RestoreToTime("Early", before_ms)), kReasonInvalidRestoreTime);
+  const State state = States().rbegin()->second;
+  BetweenCommits();
+  Put("a", 2);
+  const absl::Status restored = RestoreToTime("Earliest", earliest_ms);
+  ASSERT_TRUE(restored.ok()) << restored;
+  ExpectTable("Earliest", state);
+}
+
+TEST_P(PointInTimeTest, TheFirstReplyHasTheTimesOfASmallDatabase) {  // PIT-01, PIT-02
+  const v1::ContinuousBackupsDescription enabled = Enable();
+  EXPECT_GT(enabled.earliest_restorable_time_ms(), 0);
+  EXPECT_GE(enabled.latest_restorable_time_ms(), enabled.earliest_restorable_time_ms());
+}
+
+TEST_P(PointInTimeTest, ATimeInAGapOfTheArchiveIsRefused) {  // PIT-05, PIT-07
+  EnableRecovery();
+  Put("a", 1);
+  const State state = States().rbegin()->second;
+  const int64_t before_ms = BetweenCommits();
+  Put("a", 2);
+  Open();
+  Put("a", 3);
+  const int64_t lost_ms = BetweenCommits();
+  Put("a", 4);
+  AwaitArchive();
+  const std::string archive = Status().directory();
+  // Otherwise the next opening takes the commits from the write-ahead log.
+  ASSERT_TRUE((*database_)->FlushBeforeStop(std::chrono::seconds(10), Cancellation()).ok());
+  database_.reset();
+  fs::remove(archive + "/" + Segments(archive).back());
+  Open();
+  AwaitArchive();
+  while (!absl::IsOutOfRange(RestoreToTime("Lost", NowMicros() / 1'000 + 60'000)))
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const absl::Status refused = RestoreToTime("Lost", lost_ms);
+  EXPECT_EQ(ReasonOf(refused), kReasonInvalidRestoreTime) << refused;
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("the archive of commits has a gap there"));
+  EXPECT_TRUE(absl::IsNotFound(DescribeStatus("Lost")));
+  EXPECT_LE(Recovery().earliest_restorable_time_ms(), before_ms);
+  const absl::Status restored = RestoreToTime("Before", before_ms);
+  ASSERT_TRUE(restored.ok()) << restored;
+  ExpectTable("Before", state);
+}
+
+TEST_P(PointInTimeTest, ADamagedArchiveIsToldByTheCall) {
+  EnableRecovery();
+  for (int i = 0; i < 20; ++i) Put("a", i);
+  Open();
+  for (int i = 0; i < 20; ++i) Put("b", i);
+  AwaitArchive();
+  const std::string archive = Status().directory();
+  database_.reset();
+  const std::string first = archive + "/" + Segments(archive)[0];
+  std::string damaged = ReadFile(first);
+  damaged[damaged.size() / 2] ^= 1;
+  WriteFile(first, damaged);
+  Open();
+  v1::RestoreTableToPointInTimeRequest request = RestoreRequest("Copy");
+  request.set_use_latest_restorable_time(true);
+  const absl::Status refused = RestoreTable(request);
+  EXPECT_TRUE(absl::IsDataLoss(refused)) << refused;
+  EXPECT_THAT(std::string(refused.message()), HasSubstr(Segments(archive)[0]));
+  EXPECT_TRUE(absl::IsNotFound(DescribeStatus("Copy")));
+}
+
+// A table of the same name that was deleted before is another table.
+TEST_P(PointInTimeTest, AChangeBeforeTheTableIsRefused) {
+  EnableRecovery();
+  const uint64_t of_the_first = Put("a", 1);
+  ASSERT_TRUE(DeleteTable(*database_, "Things").ok());
+  CreateTable();
+  EnableRecovery();
+  v1::RestoreTableToPointInTimeRequest request = RestoreRequest("Other");
+  request.set_change_sequence(of_the_first);
+  const absl::Status refused = RestoreTable(request);
+  EXPECT_EQ(ReasonOf(refused), kReasonRestorePointUnknown) << refused;
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("the table did not exist after change"));
+  EXPECT_TRUE(absl::IsNotFound(DescribeStatus("Other")));
+}
+
+// The call reads no backup: what is damaged there is found out later, and DescribeTable says it.
+TEST_P(PointInTimeTest, ARestoreThatFailsLaterSaysWhy) {
+  EnableRecovery();
+  for (const auto& entry : fs::recursive_directory_iterator(Backups())) {
+    if (!entry.is_regular_file() || entry.path().string().find("/meta/") != std::string::npos) continue;
+    std::string damaged = ReadFile(entry.path());
+    if (damaged.empty()) continue;
+    damaged[damaged.size() / 2] ^= 1;
+    WriteFile(entry.path(), damaged);
+  }
+  v1::RestoreTableToPointInTimeRequest request = RestoreRequest("Copy");
+  request.set_use_latest_restorable_time(true);
+  ASSERT_TRUE(Await<v1::RestoreTableToPointInTimeReply>([&](auto done) {
+                (*database_)->RestoreTableToPointInTime(request, std::move(done));
+              }).ok());
+  for (int i = 0; i < 3000 && DescribeStatus("Copy").ok(); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  EXPECT_TRUE(absl::IsNotFound((*database_)->DescribeTable(describe).status()));
+  const absl::Status missing = DescribeStatus("Copy");
+  EXPECT_EQ(ReasonOf(missing), kReasonResourceNotFound) << missing;
+  EXPECT_THAT(std::string(missing.message()),
+              AllOf(HasSubstr("Copy"), HasSubstr("; restoring it failed at "), HasSubstr("backup 1")));
+  EXPECT_THAT(std::string(DescribeStatus("Nothing").message()), Not(HasSubstr("failed")));
 }
 
 // Without --archive-directory, point-in-time recovery begins an archive in the data directory.

@@ -47,6 +47,11 @@ JsonError ErrorIn(unsigned http_status, const std::string& body, bool is_json,
   return error;
 }
 
+std::string TargetOf(std::string_view operation) {
+  const bool has_prefix = operation.find('.') != std::string_view::npos;
+  return (has_prefix ? std::string() : std::string(kTargetPrefix)) + std::string(operation);
+}
+
 absl::Status CheckHttpOptions(const ClientOptions& options) {
   if (options.http.max_connections < 1)
     return InvalidRequest("max_connections is " + std::to_string(options.http.max_connections) +
@@ -180,7 +185,7 @@ std::vector<std::string> HttpTransport::HeadersFor(const JsonRequest& request,
        .query = "",
        .headers = {{"content-type", kContentType},
                    {"host", endpoint_.host},
-                   {"x-amz-target", std::string(kTargetPrefix) + std::string(request.operation)}},
+                   {"x-amz-target", TargetOf(request.operation)}},
        .body_hash = body_hash,
        .region = endpoint_.region,
        .service = kService},

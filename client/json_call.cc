@@ -24,8 +24,9 @@ absl::StatusOr<std::string> CallJson(const Client& client, const JsonCall& call,
                      call.target + " is an operation of DynamoDB's HTTP protocol; the endpoint " +
                          client.endpoint() + " is no URL");
   if (call.target.empty() || !std::all_of(call.target.begin(), call.target.end(), IsOfTarget))
-    return InvalidRequest("the target of a call is the name of an operation, such as "
-                          "DynamoDBStreams_20120810.GetRecords");
+    return InvalidRequest(
+        "the target of a call is the name of an operation, such as "
+        "DynamoDBStreams_20120810.GetRecords");
   return Wait<std::string>([&](Callback<std::string> callback) {
     ClientAccess::CoreOf(client)->Start<std::string>(
         absl::StatusOr<CallSpec>(CallSpec{.method = kJsonMethod,

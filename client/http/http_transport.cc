@@ -179,17 +179,17 @@ void HttpTransport::PostNow(const std::shared_ptr<Pending>& pending) {
 std::vector<std::string> HttpTransport::HeadersFor(const JsonRequest& request,
                                                    const std::string& traceparent) const {
   const std::string body_hash = common::Hex(common::HashOf(request.body));
-  common::NamesAndValues headers = common::SignedHeaders(
-      {.method = "POST",
-       .path = "/",
-       .query = "",
-       .headers = {{"content-type", kContentType},
-                   {"host", endpoint_.host},
-                   {"x-amz-target", TargetOf(request.operation)}},
-       .body_hash = body_hash,
-       .region = endpoint_.region,
-       .service = kService},
-      endpoint_.credentials, absl::Now());
+  common::NamesAndValues headers =
+      common::SignedHeaders({.method = "POST",
+                             .path = "/",
+                             .query = "",
+                             .headers = {{"content-type", kContentType},
+                                         {"host", endpoint_.host},
+                                         {"x-amz-target", TargetOf(request.operation)}},
+                             .body_hash = body_hash,
+                             .region = endpoint_.region,
+                             .service = kService},
+                            endpoint_.credentials, absl::Now());
   headers.insert(headers.end(), metadata_.begin(), metadata_.end());
   if (!traceparent.empty()) headers.emplace_back(kTraceparent, traceparent);
   std::vector<std::string> lines;

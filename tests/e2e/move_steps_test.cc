@@ -216,8 +216,8 @@ TEST_F(MoveStepsTest, AnEarlierMoverThatWakesUpAfterTheEndReplacesNothing) {
   }
 }
 
-// A target that takes writes is one that writers were sent to: otherwise a mover that goes on in the source, as
-// after a kill here, would replace what they wrote.
+// A target that takes writes is one that writers were sent to: otherwise a mover that goes on in the source,
+// as after a kill here, would replace what they wrote.
 TEST_F(MoveStepsTest, WritersAreSentToTheTargetBeforeItsFencesAreLifted) {
   Client source = ClientOf(*source_), target = ClientOf(*target_);
   int steps_with_open_target = 0;

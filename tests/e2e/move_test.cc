@@ -329,9 +329,9 @@ TEST_F(MoveTest, AChangeLogThatWasTrimmedIsReplacedByAComparison) {
 
 TEST_F(MoveTest, AdoptsTables) {
   MakeTable(ClientOf(*source_), 6'000);
-  const std::vector<std::string> arguments = {"--endpoint", target_->endpoint(), "-o",      "jsonl",
-                                              "adopt",      source_->endpoint(), "--state", state_file(),
-                                              "--quiet",    "0.2"};
+  const std::vector<std::string> arguments = {
+      "--endpoint",        target_->endpoint(), "-o",         "jsonl",   "adopt",
+      source_->endpoint(), "--state",           state_file(), "--quiet", "0.2"};
   CommandResult result = RunProgram(testing::ProgramPath("itemctl"), arguments);
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(ParseLines(result.out)[0]["items_copied"], 6'000);
@@ -376,9 +376,9 @@ TEST_F(MoveTest, GoesOnWithTheRecordOfAnEarlierVersion) {
 // The tables of a killed adopt refuse writers until it goes on or is given up.
 TEST_F(MoveTest, AnAdoptThatWasKilledCanBeGivenUp) {
   MakeTable(ClientOf(*source_), 6'000);
-  std::vector<std::string> arguments = {"--endpoint", target_->endpoint(), "adopt",   source_->endpoint(),
-                                        "--state",    state_file(),        "--quiet", "0.2",
-                                        "--max-rate", "500"};
+  std::vector<std::string> arguments = {
+      "--endpoint", target_->endpoint(), "adopt", source_->endpoint(), "--state",
+      state_file(), "--quiet",           "0.2",   "--max-rate",        "500"};
   Mover mover(arguments, directory_.path() + "/adopt.log", "itemctl");
   ASSERT_TRUE(testing::Await([&] {
     const auto described = ClientOf(*target_).DescribeTable(kMovedTable);

@@ -39,8 +39,8 @@ ScriptedAnswer Iterator(const std::string& iterator) {
 }
 
 std::string Record(const std::string& key, const std::string& sequence_number) {
-  return R"({"eventName":"MODIFY","dynamodb":{"ApproximateCreationDateTime":1.7e9,"Keys":{"id":{"S":")" + key +
-         R"("}},"SequenceNumber":")" + sequence_number + R"("}})";
+  return R"({"eventName":"MODIFY","dynamodb":{"ApproximateCreationDateTime":1.7e9,"Keys":{"id":{"S":")" +
+         key + R"("}},"SequenceNumber":")" + sequence_number + R"("}})";
 }
 
 // Without `next` the shard has ended.
@@ -70,9 +70,9 @@ constexpr char kParentAndChild[] = R"({"ShardId":"child","ParentShardId":"parent
 
 // The list has the child first, and the change of the parent is the older one.
 TEST_F(TableStreamTest, ReadsParentsBeforeChildren) {
-  TableStream stream =
-      StreamWith({Streams("1"), Shards(kParentAndChild), Iterator("p0"), Records(Record("a", "10")),
-                  Shards(kParentAndChild), Iterator("c0"), Records(Record("b", "20"), "c1"), Records("", "c2")});
+  TableStream stream = StreamWith({Streams("1"), Shards(kParentAndChild), Iterator("p0"),
+                                   Records(Record("a", "10")), Shards(kParentAndChild), Iterator("c0"),
+                                   Records(Record("b", "20"), "c1"), Records("", "c2")});
   ASSERT_TRUE(stream.Open().ok());
   ChangedBatch batch;
   const absl::StatusOr<bool> is_read = stream.Read(absl::Now(), &batch);
@@ -90,10 +90,10 @@ TEST_F(TableStreamTest, ReadsParentsBeforeChildren) {
 }
 
 TEST_F(TableStreamTest, GoesOnAfterThePlaceOfAnEarlierRun) {
-  TableStream stream = StreamWith(
-      {Streams("1"), Shards(kParentAndChild), Iterator("c7"), Records("", "c8")},
-      {.arn = "arn1",
-       .shards = {{"parent", {.sequence_number = "10", .is_done = true}}, {"child", {.sequence_number = "20"}}}});
+  TableStream stream = StreamWith({Streams("1"), Shards(kParentAndChild), Iterator("c7"), Records("", "c8")},
+                                  {.arn = "arn1",
+                                   .shards = {{"parent", {.sequence_number = "10", .is_done = true}},
+                                              {"child", {.sequence_number = "20"}}}});
   ASSERT_TRUE(stream.Open().ok());
   ChangedBatch batch;
   ASSERT_TRUE(stream.Read(absl::Now(), &batch).ok());
@@ -106,9 +106,14 @@ TEST_F(TableStreamTest, GoesOnAfterThePlaceOfAnEarlierRun) {
 // An iterator ends after 15 minutes, for example while a side is away.
 TEST_F(TableStreamTest, AnExpiredIteratorIsReplaced) {
   TableStream stream =
-      StreamWith({Streams("1"), Shards(R"({"ShardId":"s"})"), Iterator("s0"), Records(Record("a", "10"), "s1"),
+      StreamWith({Streams("1"),
+                  Shards(R"({"ShardId":"s"})"),
+                  Iterator("s0"),
+                  Records(Record("a", "10"), "s1"),
                   {.http_status = 400, .body = ExceptionBody("ExpiredIteratorException", "it is old")},
-                  Iterator("s2"), Records(Record("b", "20"), "s3"), Records("", "s4")});
+                  Iterator("s2"),
+                  Records(Record("b", "20"), "s3"),
+                  Records("", "s4")});
   ASSERT_TRUE(stream.Open().ok());
   ChangedBatch batch;
   const absl::StatusOr<bool> is_read = stream.Read(absl::Now(), &batch);
@@ -119,7 +124,8 @@ TEST_F(TableStreamTest, AnExpiredIteratorIsReplaced) {
 
 TEST_F(TableStreamTest, TrimmedRecordsAreToldByName) {
   TableStream stream =
-      StreamWith({Streams("1"), Shards(R"({"ShardId":"s"})"),
+      StreamWith({Streams("1"),
+                  Shards(R"({"ShardId":"s"})"),
                   {.http_status = 400, .body = ExceptionBody("TrimmedDataAccessException", "too old")}},
                  {.arn = "arn1", .shards = {{"s", {.sequence_number = "10"}}}});
   ASSERT_TRUE(stream.Open().ok());

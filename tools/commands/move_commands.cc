@@ -56,24 +56,23 @@ absl::StatusOr<MoveOptions> OptionsOf(Context& context, const MoveCommandOptions
     ITEMDB_ASSIGN_OR_RETURN(streams, OpenOther(options, endpoint));
   }
   const auto mutex = std::make_shared<std::mutex>();
-  return MoveOptions{
-          .state_path = options.state_path,
-          .table_names = options.table_names,
-          .overwrite = options.overwrite,
-          .back = options.back || options.follow_back,
-          .enable_streams = options.enable_streams,
-          .other_streams = std::move(streams),
-          .workers = options.workers,
-          .max_items_per_second = static_cast<double>(options.max_items_per_second),
-          .patience = absl::Seconds(options.patience_seconds),
-          .switch_patience = absl::Seconds(options.switch_patience_seconds),
-          .cancel = context.session().cancel(),
-          .say =
-              [&context, mutex](const std::string& line) {
-                std::lock_guard<std::mutex> lock(*mutex);
-                context.err() << line << std::endl;
-              },
-          .progress = ProgressStream(context)};
+  return MoveOptions{.state_path = options.state_path,
+                     .table_names = options.table_names,
+                     .overwrite = options.overwrite,
+                     .back = options.back || options.follow_back,
+                     .enable_streams = options.enable_streams,
+                     .other_streams = std::move(streams),
+                     .workers = options.workers,
+                     .max_items_per_second = static_cast<double>(options.max_items_per_second),
+                     .patience = absl::Seconds(options.patience_seconds),
+                     .switch_patience = absl::Seconds(options.switch_patience_seconds),
+                     .cancel = context.session().cancel(),
+                     .say =
+                         [&context, mutex](const std::string& line) {
+                           std::lock_guard<std::mutex> lock(*mutex);
+                           context.err() << line << std::endl;
+                         },
+                     .progress = ProgressStream(context)};
 }
 
 void PrintPlan(Context& context, const MovePlan& plan) {
@@ -157,11 +156,10 @@ absl::Status FollowOn(Context& context, const Move& move) {
     if (follower.has_failed()) return absl::OkStatus();
     if (rounds % 50 == 0) {
       // A stream does not tell how many changes follow.
-      const std::string place =
-          follower.behind() < 0
-              ? CountText(follower.applied(), kChangeNoun) + " applied"
-              : absl::StrFormat("change %d, %s behind", follower.place(),
-                                CountText(follower.behind(), kChangeNoun));
+      const std::string place = follower.behind() < 0
+                                    ? CountText(follower.applied(), kChangeNoun) + " applied"
+                                    : absl::StrFormat("change %d, %s behind", follower.place(),
+                                                      CountText(follower.behind(), kChangeNoun));
       context.err() << absl::StrFormat("following: %s, %d ms from commit to the other side", place,
                                        absl::ToInt64Milliseconds(follower.lag()))
                     << std::endl;
@@ -271,9 +269,10 @@ void AddMoveOptions(CLI::App* command, MoveCommandOptions& options, const std::s
       ->check(WholeNumberFrom(0))
       ->type_name("N");
   command
-      ->add_option("--quiet", options.quiet_seconds,
-                   "How long no change must have come, in seconds, before writers that the command cannot stop "
-                   "itself count as stopped. Default: 5")
+      ->add_option(
+          "--quiet", options.quiet_seconds,
+          "How long no change must have come, in seconds, before writers that the command cannot stop "
+          "itself count as stopped. Default: 5")
       ->check(SecondsBetween(0.1, 86'400))
       ->type_name("SECONDS");
   command->add_flag("--enable-streams", options.enable_streams,
@@ -419,7 +418,8 @@ void RegisterMoveCommands(CommandTable& table) {
            "while its writers go on. Stop them when it says so: it ends when no change has come for --quiet "
            "seconds. Tables without a stream are compared until they are equal instead; writers must stop "
            "before the last comparison, and what differs after --passes comparisons is exit code 7. The same "
-           "command goes on where an earlier one ended. SOURCE is the URL of a service of DynamoDB's protocol, "
+           "command goes on where an earlier one ended. SOURCE is the URL of a service of DynamoDB's "
+           "protocol, "
            "or HOST:PORT of another itemd. Until it ends itemd refuses other writes of the tables.",
        .examples = {{"itemctl adopt $SOURCE --dry-run", "show what would be copied"},
                     {"itemctl adopt $SOURCE --tables music", "copy one table"}}},
@@ -428,8 +428,9 @@ void RegisterMoveCommands(CommandTable& table) {
   AddMoveOptions(command, *adopt, "source");
   command->add_flag("--follow", adopt->follow,
                     "Follow the changes until Ctrl-C, and do not end. Default: end when no change comes");
-  command->add_option("--passes", adopt->passes,
-                      "The most comparisons of tables whose changes cannot be followed, 1 to 1000. Default: 5")
+  command
+      ->add_option("--passes", adopt->passes,
+                   "The most comparisons of tables whose changes cannot be followed, 1 to 1000. Default: 5")
       ->check(WholeNumberBetween(1, 1000))
       ->type_name("N");
   command->add_flag(

@@ -80,8 +80,7 @@ void Follower::Run() {
     }
     status = Step();
   }
-  if (status.ok())
-    status = journal_.Change(/*now=*/true, [&](MoveState& state) { feed_->Save(state); });
+  if (status.ok()) status = journal_.Change(/*now=*/true, [&](MoveState& state) { feed_->Save(state); });
   {
     std::lock_guard<std::mutex> lock(mutex_);
     failure_ = status.ok() ? absl::CancelledError("following the changes was ended") : status;
@@ -117,8 +116,7 @@ absl::Status Follower::Step() {
   behind_ = feed_->behind();
   if (batch.changes > 0) lag_ns_ = absl::ToInt64Nanoseconds(absl::Now() - batch.oldest);
   if (batch.changes > 0 || !batch.is_idle) {
-    ITEMDB_RETURN_IF_ERROR(
-        journal_.Change(/*now=*/false, [&](MoveState& state) { feed_->Save(state); }));
+    ITEMDB_RETURN_IF_ERROR(journal_.Change(/*now=*/false, [&](MoveState& state) { feed_->Save(state); }));
   }
   {
     std::lock_guard<std::mutex> lock(mutex_);

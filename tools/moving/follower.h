@@ -47,9 +47,9 @@ class Follower {
 
   // Every change that was acknowledged before this call is in the target after Await of the result.
   absl::StatusOr<uint64_t> Mark() const { return feed_->Mark(); }
-  // Waits until every change up to this place of the feed is in the target. The failure that ended the thread:
-  // OUT_OF_RANGE: the changes cannot be read any more: compare all items, then begin at a place of now.
-  // NOT_FOUND: a table was deleted. DEADLINE_EXCEEDED: not until `deadline`.
+  // Waits until every change up to this place of the feed is in the target. The failure that ended the
+  // thread: OUT_OF_RANGE: the changes cannot be read any more: compare all items, then begin at a place of
+  // now. NOT_FOUND: a table was deleted. DEADLINE_EXCEEDED: not until `deadline`.
   absl::Status Await(uint64_t place, absl::Time deadline = absl::InfiniteFuture());
   // Waits until no change has come for so long. The failures of Await.
   absl::Status AwaitQuiet(absl::Duration quiet);

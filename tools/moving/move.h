@@ -28,8 +28,9 @@
 // somebody else: the move ends when no change has come for a while (FinishWhenQuiet). A source whose changes
 // cannot be followed is compared again and again instead (CompareUntilEqual).
 //
-// After a switch the roles can be exchanged: the changes of the target are followed and applied to the source,
-// which goes on sending its writers to the target (StartFollowingBack). Then GoBack applies only the rest.
+// After a switch the roles can be exchanged: the changes of the target are followed and applied to the
+// source, which goes on sending its writers to the target (StartFollowingBack). Then GoBack applies only the
+// rest.
 #pragma once
 
 #include <cstdint>
@@ -118,11 +119,11 @@ class Move {
   // nothing, or `passes` times. True: nothing differs. At its end the target takes other writes again.
   absl::StatusOr<bool> CompareUntilEqual(int passes);
 
-  // Whether StartFollowing can be called: the source is itemd, or all tables have a DynamoDB Stream, which they
-  // get if the options say so. Otherwise says which have none.
+  // Whether StartFollowing can be called: the source is itemd, or all tables have a DynamoDB Stream, which
+  // they get if the options say so. Otherwise says which have none.
   absl::StatusOr<bool> CanFollow();
-  // After Verify, for a source without fences: goes on until no change has come for so long and both sides are
-  // equal. Then the target takes other writes.
+  // After Verify, for a source without fences: goes on until no change has come for so long and both sides
+  // are equal. Then the target takes other writes.
   absl::Status FinishWhenQuiet(absl::Duration quiet);
 
   // After the switch: applies the changes of the target to the source from now on. Then Verify and

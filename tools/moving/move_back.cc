@@ -133,8 +133,7 @@ absl::Status Move::StartFollowingBack() {
   // Writers are still sent to the target; only this run writes to the source.
   ITEMDB_RETURN_IF_ERROR(
       source_fences_
-          .Set(source_,
-               {.endpoint = journal_.state().target_endpoint, .moved = true, .pass_sha256 = run_})
+          .Set(source_, {.endpoint = journal_.state().target_endpoint, .moved = true, .pass_sha256 = run_})
           .status());
   ITEMDB_RETURN_IF_ERROR(journal_.CheckIsTheRun());
   is_back_ = true;

@@ -59,7 +59,8 @@ absl::StatusOr<bool> Move::CanFollow() {
     return true;
   }
   if (step() < MoveStep::kSwitched)
-    Say("these tables of the source have no DynamoDB Stream, so changes are found by comparison, and writers must "
+    Say("these tables of the source have no DynamoDB Stream, so changes are found by comparison, and writers "
+        "must "
         "stop before the last one; --enable-streams turns streams on: " +
         absl::StrJoin(without, ", "));
   return false;
@@ -75,7 +76,8 @@ absl::StatusOr<std::unique_ptr<ChangeFeed>> Move::OpenFeed() const {
     options.tables.clear();
     for (const MovedTable& table : state.tables) {
       ITEMDB_ASSIGN_OR_RETURN(const auto found, target_.FindTable(table.name));
-      if (!found.has_value()) return absl::NotFoundError("table " + table.name + " was deleted in the target");
+      if (!found.has_value())
+        return absl::NotFoundError("table " + table.name + " was deleted in the target");
       options.tables[found->storage_id] = table.name;
     }
     ITEMDB_ASSIGN_OR_RETURN(options.after_sequence, ChangeLogFeed(target_, {}).Mark());
@@ -86,8 +88,7 @@ absl::StatusOr<std::unique_ptr<ChangeFeed>> Move::OpenFeed() const {
 absl::Status Move::BeginFollowing() {
   ITEMDB_ASSIGN_OR_RETURN(std::unique_ptr<ChangeFeed> feed, OpenFeed());
   if (follower_ != nullptr) applied_before_ += follower_->applied();
-  follower_ =
-      std::make_unique<Follower>(from(), to(), std::move(feed), journal_, pace_, options_.workers);
+  follower_ = std::make_unique<Follower>(from(), to(), std::move(feed), journal_, pace_, options_.workers);
   follower_->Start();
   return absl::OkStatus();
 }
@@ -108,8 +109,8 @@ absl::Status Move::BeginAgainByComparison() {
   ITEMDB_ASSIGN_OR_RETURN(const Comparison comparison,
                           CompareTables(from(), to(), definitions_, kSegmentsOfComparison,
                                         {.workers = std::max(1, options_.workers / 2)}));
-  ITEMDB_RETURN_IF_ERROR(CheckedForOtherRuns(
-      CopyKeys(from(), to(), KeysOf(comparison.differences), pace_, options_.workers)));
+  ITEMDB_RETURN_IF_ERROR(
+      CheckedForOtherRuns(CopyKeys(from(), to(), KeysOf(comparison.differences), pace_, options_.workers)));
   ITEMDB_RETURN_IF_ERROR(journal_.Change(/*now=*/true, [&](MoveState& state) {
     if (!is_back_) state.sequence = sequence;
     // From their oldest records.

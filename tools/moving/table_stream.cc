@@ -92,7 +92,8 @@ absl::Status TableStream::ReadShards() {
     if (!after.empty()) request.Add("ExclusiveStartShardId", after);
     ITEMDB_ASSIGN_OR_RETURN(const JsonValue reply, side_.CallStreams("DescribeStream", request));
     const JsonValue* stream = reply.FindOrNull("StreamDescription");
-    if (stream == nullptr) return absl::DataLossError(side_.name() + " describes a stream without saying how");
+    if (stream == nullptr)
+      return absl::DataLossError(side_.name() + " describes a stream without saying how");
     const std::string status = TextIn(*stream, "StreamStatus");
     is_on_ = status == "ENABLED" || status == "ENABLING";
     for (const JsonValue& shard : ElementsOf(*stream, "Shards"))
@@ -122,23 +123,20 @@ bool TableStream::IsDone(const std::string& shard_id) const {
 bool TableStream::IsReady(const Shard& shard) const {
   if (IsDone(shard.id)) return false;
   // A parent that is not listed any more was trimmed.
-  return IsDone(shard.parent) || std::none_of(shards_.begin(), shards_.end(), [&](const Shard& one) {
-           return one.id == shard.parent;
-         });
+  return IsDone(shard.parent) || std::none_of(shards_.begin(), shards_.end(),
+                                              [&](const Shard& one) { return one.id == shard.parent; });
 }
 
 absl::Status TableStream::Trimmed(const std::string& shard_id) const {
   const auto found = place_.shards.find(shard_id);
   return absl::OutOfRangeError(absl::StrCat(
       "the stream of table ", table_name_, " of ", side_.name(), " does not keep the changes ",
-      found == place_.shards.end() ? "that it was to be read from"
-                                   : "after " + found->second.sequence_number,
+      found == place_.shards.end() ? "that it was to be read from" : "after " + found->second.sequence_number,
       " of shard ", shard_id, " any more (TrimmedDataAccessException): they are older than 24 hours"));
 }
 
 absl::Status TableStream::FindIterator(Shard* shard) const {
-  JsonValue request =
-      JsonValue::Object().Add("StreamArn", place_.arn).Add("ShardId", shard->id);
+  JsonValue request = JsonValue::Object().Add("StreamArn", place_.arn).Add("ShardId", shard->id);
   const auto found = place_.shards.find(shard->id);
   if (found == place_.shards.end()) {
     request.Add("ShardIteratorType", "TRIM_HORIZON");
@@ -210,8 +208,8 @@ absl::StatusOr<bool> TableStream::Read(absl::Time now, ChangedBatch* batch) {
     }
     if (!has_ended) break;
     ITEMDB_RETURN_IF_ERROR(ReadShards());
-    const bool is_over = std::all_of(shards_.begin(), shards_.end(),
-                                     [&](const Shard& shard) { return IsDone(shard.id); });
+    const bool is_over =
+        std::all_of(shards_.begin(), shards_.end(), [&](const Shard& shard) { return IsDone(shard.id); });
     if (is_over && !is_on_)
       return absl::FailedPreconditionError("the stream of table " + table_name_ + " of " + side_.name() +
                                            " was turned off: changes from then on are not in it. Run the "

@@ -1,9 +1,9 @@
 // Reads the DynamoDB Stream of one table: of DynamoDB, DynamoDB Local, or itemd over HTTP.
 //
 // A stream has shards, and a shard may have a parent. A shard is read when all of its parent was, so that the
-// changes of an item come in their order. An open shard has no end that the protocol tells: GetRecords answers
-// with what there is, also with nothing. So a shard counts as read up to a moment when a page that was asked
-// for after it is empty, or has a record of later.
+// changes of an item come in their order. An open shard has no end that the protocol tells: GetRecords
+// answers with what there is, also with nothing. So a shard counts as read up to a moment when a page that
+// was asked for after it is empty, or has a record of later.
 #pragma once
 
 #include <string>

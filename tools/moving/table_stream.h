@@ -2,8 +2,8 @@
 //
 // A stream has shards, and a shard may have a parent. A shard is read when all of its parent was, so that the
 // changes of an item come in their order. An open shard has no end that the protocol tells: GetRecords
-// answers with what there is, also with nothing. So a shard counts as read up to a moment when a page that
-// was asked for after it is empty, or has a record of later.
+// answers with what there is, also with nothing. So a page with fewer records than were asked for counts as
+// the end for now; what follows a page that ends early, because of its bytes, comes by the next read.
 #pragma once
 
 #include <string>
@@ -30,9 +30,9 @@ class TableStream {
   // it is another one than that of the place.
   absl::Status Open();
 
-  // Adds the next changes to `batch`. True: each open shard was read up to `now`. OUT_OF_RANGE: records were
-  // trimmed before they were read.
-  absl::StatusOr<bool> Read(absl::Time now, ChangedBatch* batch);
+  // Adds the next changes to `batch`. True: each open shard was read to its end for now. OUT_OF_RANGE:
+  // records were trimmed before they were read.
+  absl::StatusOr<bool> Read(ChangedBatch* batch);
 
   // How far it was read.
   const StreamPlace& place() const { return place_; }
@@ -50,8 +50,8 @@ class TableStream {
   bool IsReady(const Shard& shard) const;
   absl::Status FindIterator(Shard* shard) const;
   absl::StatusOr<JsonValue> ReadPage(Shard* shard) const;
-  // True: the shard was read up to `now`.
-  absl::StatusOr<bool> ReadShard(absl::Time now, Shard* shard, ChangedBatch* batch);
+  // True: the shard was read to its end for now.
+  absl::StatusOr<bool> ReadShard(Shard* shard, ChangedBatch* batch);
   absl::Status Trimmed(const std::string& shard_id) const;
 
   const Side& side_;

@@ -47,6 +47,11 @@ JsonError ErrorIn(unsigned http_status, const std::string& body, bool is_json,
   return error;
 }
 
+std::string TargetOf(std::string_view operation) {
+  const bool has_prefix = operation.find('.') != std::string_view::npos;
+  return (has_prefix ? std::string() : std::string(kTargetPrefix)) + std::string(operation);
+}
+
 absl::Status CheckHttpOptions(const ClientOptions& options) {
   if (options.http.max_connections < 1)
     return InvalidRequest("max_connections is " + std::to_string(options.http.max_connections) +
@@ -174,17 +179,17 @@ void HttpTransport::PostNow(const std::shared_ptr<Pending>& pending) {
 std::vector<std::string> HttpTransport::HeadersFor(const JsonRequest& request,
                                                    const std::string& traceparent) const {
   const std::string body_hash = common::Hex(common::HashOf(request.body));
-  common::NamesAndValues headers = common::SignedHeaders(
-      {.method = "POST",
-       .path = "/",
-       .query = "",
-       .headers = {{"content-type", kContentType},
-                   {"host", endpoint_.host},
-                   {"x-amz-target", std::string(kTargetPrefix) + std::string(request.operation)}},
-       .body_hash = body_hash,
-       .region = endpoint_.region,
-       .service = kService},
-      endpoint_.credentials, absl::Now());
+  common::NamesAndValues headers =
+      common::SignedHeaders({.method = "POST",
+                             .path = "/",
+                             .query = "",
+                             .headers = {{"content-type", kContentType},
+                                         {"host", endpoint_.host},
+                                         {"x-amz-target", TargetOf(request.operation)}},
+                             .body_hash = body_hash,
+                             .region = endpoint_.region,
+                             .service = kService},
+                            endpoint_.credentials, absl::Now());
   headers.insert(headers.end(), metadata_.begin(), metadata_.end());
   if (!traceparent.empty()) headers.emplace_back(kTraceparent, traceparent);
   std::vector<std::string> lines;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "client/http/typed_exchange.h"
+#include "client/json_method.h"
 #include "itemdb/v1/data.pb.h"
 #include "protocol/exceptions.h"
 
@@ -354,6 +355,26 @@ class StatementsExchange
   }
 };
 
+// ---- any operation (CallJson)
+
+class AnyExchange : public JsonExchange {
+ public:
+  absl::StatusOr<JsonRequest> Begin(std::string_view request) override {
+    const size_t end = request.find('\n');
+    if (end == std::string_view::npos)
+      return MakeError(absl::StatusCode::kInternal, "INTERNAL", "a call of this client has no target");
+    target_ = std::string(request.substr(0, end));
+    return JsonRequest{.operation = target_, .body = std::string(request.substr(end + 1))};
+  }
+
+  absl::StatusOr<JsonStep> Take(const object& reply) override {
+    return JsonStep(std::string(simdjson::minify(reply)));
+  }
+
+ private:
+  std::string target_;
+};
+
 // ---- the methods
 
 template <typename Exchange>
@@ -387,6 +408,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 std::unique_ptr<JsonExchange> MakeJsonExchange(std::string_view method, CallKind kind) {
+  if (method == kJsonMethod) return std::make_unique<AnyExchange>();
   constexpr std::string_view kData = "/itemdb.v1.Data/";
   if (!method.starts_with(kData)) return MakeTableExchange(method, kind);
   const auto* row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& one) {

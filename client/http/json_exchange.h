@@ -17,7 +17,8 @@
 namespace itemdb {
 
 struct JsonRequest {
-  // "GetItem".
+  // "GetItem"; with a prefix, which has a dot, for other services than DynamoDB itself:
+  // "DynamoDBStreams_20120810.GetRecords".
   std::string_view operation;
   std::string body;
   // What the loss of this request means.

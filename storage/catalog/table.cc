@@ -131,7 +131,7 @@ bool Table::IsKeyAttribute(std::string_view attribute) const {
 absl::Status CheckNotFenced(const Table& table, std::string_view pass_sha256) {
   if (!table.definition.has_write_fence()) {
     if (pass_sha256.empty()) return absl::OkStatus();
-    // Who brings a table back and was taken for dead must not replace what writers wrote since.
+    // A mover that was taken for dead, and wakes up, must not replace what writers wrote since.
     return ValidationError("SEM-095", "table " + table.name +
                                           " has no fence; writes with a fence_pass need the fence that lets "
                                           "them through");

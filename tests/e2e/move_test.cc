@@ -329,8 +329,9 @@ TEST_F(MoveTest, AChangeLogThatWasTrimmedIsReplacedByAComparison) {
 
 TEST_F(MoveTest, AdoptsTables) {
   MakeTable(ClientOf(*source_), 6'000);
-  const std::vector<std::string> arguments = {"--endpoint", target_->endpoint(), "-o",      "jsonl",
-                                              "adopt",      source_->endpoint(), "--state", state_file()};
+  const std::vector<std::string> arguments = {
+      "--endpoint",        target_->endpoint(), "-o",         "jsonl",   "adopt",
+      source_->endpoint(), "--state",           state_file(), "--quiet", "0.2"};
   CommandResult result = RunProgram(testing::ProgramPath("itemctl"), arguments);
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(ParseLines(result.out)[0]["items_copied"], 6'000);
@@ -349,6 +350,53 @@ TEST_F(MoveTest, AdoptsTables) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(ParseLines(result.out)[0]["differences"], 2);
   EXPECT_EQ(ItemsOf(ClientOf(*target_)), ItemsOf(ClientOf(*source_)));
+}
+
+// The change log of the source has what they write; the end waits for them.
+TEST_F(MoveTest, AdoptsWhileWritersGoOn) {
+  MakeTable(ClientOf(*source_), 2'000);
+  CounterWriters writers(source_->endpoint(), target_->endpoint(), 2, absl::Milliseconds(1));
+  Mover mover({"--endpoint", target_->endpoint(), "-o", "jsonl", "adopt", source_->endpoint(), "--state",
+               state_file(), "--quiet", "1"},
+              directory_.path() + "/adopt.log");
+  ASSERT_TRUE(testing::Await([&] { return mover.Said("stop the writers of"); })) << mover.log();
+  const int64_t acknowledged = writers.acknowledged();
+  ASSERT_TRUE(testing::Await([&] { return writers.acknowledged() > acknowledged + 1'000; }));
+  EXPECT_FALSE(mover.Said("both sides are equal"));
+  writers.Stop();
+  EXPECT_EQ(mover.process().Wait(), 0) << mover.log();
+  ExpectCounters(writers, ClientOf(*target_));
+  EXPECT_EQ(ItemsOf(ClientOf(*target_)), ItemsOf(ClientOf(*source_)));
+}
+
+// The source sends its writers away all the time, and only the mover writes there.
+TEST_F(MoveTest, FollowsBackByTheChangeLogOfTheTarget) {
+  MakeTable(ClientOf(*source_), 100);
+  Client source = ClientOf(*source_), target = ClientOf(*target_);
+  EXPECT_THAT(Graduate({"--follow-back"}).err, HasSubstr("no move to"));
+  ASSERT_EQ(GraduateReport({"--yes"})["step"], "DONE");
+  ASSERT_TRUE(target.PutItem({.table_name = kMovedTable, .item = {{"id", "before"}}}).ok());
+  const auto has = [&](const char* id) {
+    const auto found = source.GetItem({.table_name = kMovedTable, .key = {{"id", id}}});
+    return found.ok() && found->item.has_value();
+  };
+  for (const char* id : {"first", "second"}) {
+    SCOPED_TRACE(id);
+    Mover mover(GraduateArguments({"--follow-back"}), directory_.path() + "/" + id + ".log");
+    ASSERT_TRUE(testing::Await([&] { return mover.Said("following: change"); })) << mover.log();
+    EXPECT_TRUE(has("before"));
+    ASSERT_TRUE(target.PutItem({.table_name = kMovedTable, .item = {{"id", id}}}).ok());
+    EXPECT_TRUE(testing::Await([&] { return has(id); })) << mover.log();
+    const absl::Status refused =
+        source.PutItem({.table_name = kMovedTable, .item = {{"id", "x"}}}, OneAttempt()).status();
+    EXPECT_EQ(ReasonOf(refused), kReasonTableMoved) << refused;
+    mover.process().Signal(SIGKILL);
+    mover.process().Wait();
+  }
+  ASSERT_TRUE(target.DeleteItem({.table_name = kMovedTable, .key = {{"id", "item1"}}}).ok());
+  EXPECT_EQ(Graduate({"--back", "--yes"}).exit_code, 0);
+  EXPECT_EQ(ItemsOf(source), ItemsOf(target));
+  EXPECT_TRUE(source.PutItem({.table_name = kMovedTable, .item = {{"id", "x"}}}).ok());
 }
 
 // Its record has no run and no revision.
@@ -375,8 +423,9 @@ TEST_F(MoveTest, GoesOnWithTheRecordOfAnEarlierVersion) {
 // The tables of a killed adopt refuse writers until it goes on or is given up.
 TEST_F(MoveTest, AnAdoptThatWasKilledCanBeGivenUp) {
   MakeTable(ClientOf(*source_), 6'000);
-  std::vector<std::string> arguments = {"--endpoint", target_->endpoint(), "adopt",      source_->endpoint(),
-                                        "--state",    state_file(),        "--max-rate", "500"};
+  std::vector<std::string> arguments = {
+      "--endpoint", target_->endpoint(), "adopt", source_->endpoint(), "--state",
+      state_file(), "--quiet",           "0.2",   "--max-rate",        "500"};
   Mover mover(arguments, directory_.path() + "/adopt.log", "itemctl");
   ASSERT_TRUE(testing::Await([&] {
     const auto described = ClientOf(*target_).DescribeTable(kMovedTable);
@@ -390,7 +439,7 @@ TEST_F(MoveTest, AnAdoptThatWasKilledCanBeGivenUp) {
         .status();
   };
   EXPECT_EQ(ReasonOf(put()), kReasonTableMoving);
-  arguments.resize(6);
+  arguments.resize(8);
   const auto run = [&](const char* option) {
     std::vector<std::string> more = arguments;
     more.push_back(option);

@@ -1,8 +1,10 @@
 #include "tools/commands/move_commands.h"
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -18,6 +20,7 @@
 #include "tools/cli/progress.h"
 #include "tools/json/item_json.h"
 #include "tools/moving/move.h"
+#include "tools/moving/table_stream.h"
 
 namespace itemdb::tools {
 namespace {
@@ -25,9 +28,11 @@ namespace {
 // How often a move begins again by comparison when its changes cannot be read.
 constexpr int kMostBeginnings = 3;
 constexpr size_t kShownDifferences = 20;
+constexpr Noun kChangeNoun = {.one = "change", .many = "changes"};
 
-// A client of the other side. The connection options of the command line are those of its own endpoint.
-absl::StatusOr<Client> OpenOther(const MoveCommandOptions& options) {
+// A client of the other side, at `endpoint`. The connection options of the command line are those of its own
+// endpoint.
+absl::StatusOr<Client> OpenOther(const MoveCommandOptions& options, const std::string& endpoint) {
   GlobalOptions credentials;
   credentials.access_key_id = options.other_access_key_id;
   credentials.secret_access_key_file = options.other_secret_file;
@@ -35,7 +40,7 @@ absl::StatusOr<Client> OpenOther(const MoveCommandOptions& options) {
   if (!options.other_access_key_id.empty()) {
     ITEMDB_ASSIGN_OR_RETURN(secret, SecretOf(credentials));
   }
-  ClientOptions client_options{.endpoint = options.other_endpoint,
+  ClientOptions client_options{.endpoint = endpoint,
                                .access_key_id = options.other_access_key_id,
                                .secret_access_key = std::move(secret)};
   if (!options.other_tls_ca.empty()) client_options.tls = TlsOptions{.ca_file = options.other_tls_ca};
@@ -44,23 +49,30 @@ absl::StatusOr<Client> OpenOther(const MoveCommandOptions& options) {
   return client;
 }
 
-MoveOptions OptionsOf(Context& context, const MoveCommandOptions& options) {
+absl::StatusOr<MoveOptions> OptionsOf(Context& context, const MoveCommandOptions& options) {
+  std::optional<Client> streams;
+  if (const std::string endpoint = StreamsEndpointOf(options.other_endpoint);
+      endpoint != options.other_endpoint) {
+    ITEMDB_ASSIGN_OR_RETURN(streams, OpenOther(options, endpoint));
+  }
   const auto mutex = std::make_shared<std::mutex>();
-  return {.state_path = options.state_path,
-          .table_names = options.table_names,
-          .overwrite = options.overwrite,
-          .back = options.back,
-          .workers = options.workers,
-          .max_items_per_second = static_cast<double>(options.max_items_per_second),
-          .patience = absl::Seconds(options.patience_seconds),
-          .switch_patience = absl::Seconds(options.switch_patience_seconds),
-          .cancel = context.session().cancel(),
-          .say =
-              [&context, mutex](const std::string& line) {
-                std::lock_guard<std::mutex> lock(*mutex);
-                context.err() << line << std::endl;
-              },
-          .progress = ProgressStream(context)};
+  return MoveOptions{.state_path = options.state_path,
+                     .table_names = options.table_names,
+                     .overwrite = options.overwrite,
+                     .back = options.back || options.follow_back,
+                     .enable_streams = options.enable_streams,
+                     .other_streams = std::move(streams),
+                     .workers = options.workers,
+                     .max_items_per_second = static_cast<double>(options.max_items_per_second),
+                     .patience = absl::Seconds(options.patience_seconds),
+                     .switch_patience = absl::Seconds(options.switch_patience_seconds),
+                     .cancel = context.session().cancel(),
+                     .say =
+                         [&context, mutex](const std::string& line) {
+                           std::lock_guard<std::mutex> lock(*mutex);
+                           context.err() << line << std::endl;
+                         },
+                     .progress = ProgressStream(context)};
 }
 
 void PrintPlan(Context& context, const MovePlan& plan) {
@@ -143,9 +155,12 @@ absl::Status FollowOn(Context& context, const Move& move) {
     const Follower& follower = *move.follower_or_null();
     if (follower.has_failed()) return absl::OkStatus();
     if (rounds % 50 == 0) {
-      context.err() << absl::StrFormat("following: change %d, %s behind, %d ms from commit to target",
-                                       follower.sequence(),
-                                       CountText(follower.behind(), {.one = "change", .many = "changes"}),
+      // A stream does not tell how many changes follow.
+      const std::string place = follower.behind() < 0
+                                    ? CountText(follower.applied(), kChangeNoun) + " applied"
+                                    : absl::StrFormat("change %d, %s behind", follower.place(),
+                                                      CountText(follower.behind(), kChangeNoun));
+      context.err() << absl::StrFormat("following: %s, %d ms from commit to the other side", place,
                                        absl::ToInt64Milliseconds(follower.lag()))
                     << std::endl;
     }
@@ -176,9 +191,20 @@ absl::Status VerifyAndSwitch(Context& context, const MoveCommandOptions& options
 }
 
 absl::Status CheckMoveOptions(const MoveCommandOptions& options) {
-  if (options.abort + options.back + options.follow + options.confirm.dry_run > 1)
-    return UsageError("--abort, --back, --follow and --dry-run exclude each other");
+  if (options.abort + options.back + options.follow + options.follow_back + options.confirm.dry_run > 1)
+    return UsageError("--abort, --back, --follow, --follow-back and --dry-run exclude each other");
   return absl::OkStatus();
+}
+
+// Calls `step`, and again after a new beginning when the changes cannot be read.
+absl::Status WithNewBeginnings(Context& context, Move& move, const std::function<absl::Status()>& step) {
+  absl::Status status = step();
+  for (int i = 0; i < kMostBeginnings && absl::IsOutOfRange(status); ++i) {
+    context.err() << status.message() << std::endl;
+    status = move.BeginAgainByComparison();
+    if (status.ok()) status = step();
+  }
+  return status;
 }
 
 // All steps, with new beginnings when the changes cannot be read.
@@ -186,13 +212,40 @@ absl::Status RunSteps(Context& context, const MoveCommandOptions& options, Move&
   const bool is_confirmed = move.step() == MoveStep::kFenced && !options.follow;
   ITEMDB_RETURN_IF_ERROR(move.Copy());
   ITEMDB_RETURN_IF_ERROR(move.StartFollowing());
-  absl::Status status = VerifyAndSwitch(context, options, is_confirmed, move);
-  for (int i = 0; i < kMostBeginnings && absl::IsOutOfRange(status); ++i) {
-    context.err() << status.message() << std::endl;
-    ITEMDB_RETURN_IF_ERROR(move.BeginAgainByComparison());
-    status = VerifyAndSwitch(context, options, is_confirmed, move);
-  }
-  return status;
+  return WithNewBeginnings(context, move,
+                           [&] { return VerifyAndSwitch(context, options, is_confirmed, move); });
+}
+
+// Follows the changes of a source without fences, and ends when its writers have stopped.
+absl::Status FollowToTheEnd(Context& context, const MoveCommandOptions& options, Move& move) {
+  bool has_begun = false;
+  return WithNewBeginnings(context, move, [&]() -> absl::Status {
+    if (!std::exchange(has_begun, true)) ITEMDB_RETURN_IF_ERROR(move.StartFollowing());
+    ITEMDB_RETURN_IF_ERROR(move.Verify());
+    // Until Ctrl-C, or a failure of the follower, which the next call tells.
+    if (options.follow) {
+      ITEMDB_RETURN_IF_ERROR(FollowOn(context, move));
+      return move.AwaitQuiet(absl::InfiniteDuration());
+    }
+    return move.FinishWhenQuiet(absl::Seconds(options.quiet_seconds));
+  });
+}
+
+// After the switch: follows the target's changes, and brings the tables back unless that is all.
+absl::Status FollowBack(Context& context, const MoveCommandOptions& options, Move& move) {
+  bool has_begun = false;
+  ITEMDB_RETURN_IF_ERROR(WithNewBeginnings(context, move, [&]() -> absl::Status {
+    if (!std::exchange(has_begun, true)) ITEMDB_RETURN_IF_ERROR(move.StartFollowingBack());
+    ITEMDB_RETURN_IF_ERROR(move.Verify());
+    if (options.follow_back) {
+      ITEMDB_RETURN_IF_ERROR(FollowOn(context, move));
+      return move.AwaitQuiet(absl::InfiniteDuration());
+    }
+    context.err() << "following the target; its writers must stop now, if they have not yet" << std::endl;
+    ITEMDB_RETURN_IF_ERROR(move.AwaitQuiet(absl::Seconds(options.quiet_seconds)));
+    return move.CompareUntilFew();
+  }));
+  return move.GoBack();
 }
 
 void AddMoveOptions(CLI::App* command, MoveCommandOptions& options, const std::string& other) {
@@ -215,6 +268,17 @@ void AddMoveOptions(CLI::App* command, MoveCommandOptions& options, const std::s
                    "The most items to copy in a second. Default: no bound")
       ->check(WholeNumberFrom(0))
       ->type_name("N");
+  command
+      ->add_option(
+          "--quiet", options.quiet_seconds,
+          "How long no change must have come, in seconds, before writers that the command cannot stop "
+          "itself count as stopped. Default: 5")
+      ->check(SecondsBetween(0.1, 86'400))
+      ->type_name("SECONDS");
+  command->add_flag("--enable-streams", options.enable_streams,
+                    "Tables of the " + other +
+                        " without a DynamoDB Stream get one where it is needed to follow their changes. "
+                        "Default: they are compared instead");
   command
       ->add_option("--patience", options.patience_seconds,
                    "How long a side may be away before the command stops, in seconds; run it again to go "
@@ -245,8 +309,9 @@ absl::Status RunGraduate(Context& context, const MoveCommandOptions& options) {
     return UsageError(
         "graduate reads the change log and stops writers, which the source offers at its gRPC "
         "address only: give --endpoint HOST:PORT");
-  ITEMDB_ASSIGN_OR_RETURN(Client target, OpenOther(options));
-  Move move(std::move(source), std::move(target), OptionsOf(context, options));
+  ITEMDB_ASSIGN_OR_RETURN(Client target, OpenOther(options, options.other_endpoint));
+  ITEMDB_ASSIGN_OR_RETURN(MoveOptions move_options, OptionsOf(context, options));
+  Move move(std::move(source), std::move(target), std::move(move_options));
   if (options.confirm.dry_run) {
     ITEMDB_ASSIGN_OR_RETURN(const MovePlan plan, move.Plan());
     PrintPlan(context, plan);
@@ -263,7 +328,10 @@ absl::Status RunGraduate(Context& context, const MoveCommandOptions& options) {
                                         "source wait meanwhile",
                                     Unattended::kRefuse));
     if (!goes_on) return absl::OkStatus();
-    status = move.GoBack();
+    ITEMDB_ASSIGN_OR_RETURN(const bool by_streams, move.GoesBackByStreams());
+    status = by_streams ? FollowBack(context, options, move) : move.GoBack();
+  } else if (options.follow_back) {
+    status = FollowBack(context, options, move);
   } else {
     status = RunSteps(context, options, move);
   }
@@ -273,8 +341,8 @@ absl::Status RunGraduate(Context& context, const MoveCommandOptions& options) {
 
 absl::Status RunAdopt(Context& context, const MoveCommandOptions& options) {
   ITEMDB_ASSIGN_OR_RETURN(Client target, context.OpenClient());
-  ITEMDB_ASSIGN_OR_RETURN(Client source, OpenOther(options));
-  MoveOptions move_options = OptionsOf(context, options);
+  ITEMDB_ASSIGN_OR_RETURN(Client source, OpenOther(options, options.other_endpoint));
+  ITEMDB_ASSIGN_OR_RETURN(MoveOptions move_options, OptionsOf(context, options));
   move_options.adopts = true;
   Move move(std::move(source), std::move(target), std::move(move_options));
   if (options.confirm.dry_run) {
@@ -284,8 +352,17 @@ absl::Status RunAdopt(Context& context, const MoveCommandOptions& options) {
   }
   if (options.abort) return move.Abort();
   ITEMDB_RETURN_IF_ERROR(move.Open());
+  // Before the copy: a stream must have all changes since.
+  ITEMDB_ASSIGN_OR_RETURN(const bool follows, move.CanFollow());
+  if (options.follow && !follows)
+    return UsageError("--follow needs a DynamoDB Stream of every table: give --enable-streams");
   ITEMDB_RETURN_IF_ERROR(move.Copy());
-  ITEMDB_ASSIGN_OR_RETURN(const bool is_equal, move.CompareUntilEqual(options.passes));
+  bool is_equal = true;
+  if (follows && move.step() != MoveStep::kDone) {
+    ITEMDB_RETURN_IF_ERROR(FollowToTheEnd(context, options, move));
+  } else {
+    ITEMDB_ASSIGN_OR_RETURN(is_equal, move.CompareUntilEqual(options.passes));
+  }
   PrintReport(context, move, StepName(move.step()));
   if (is_equal) return absl::OkStatus();
   return ToolError(
@@ -325,6 +402,9 @@ void RegisterMoveCommands(CommandTable& table) {
                     "Give the move up: writers go on at the source. Not after the switch. Default: go on");
   command->add_flag("--back", graduate->back,
                     "After the switch: bring the tables back to the source. Default: go on");
+  command->add_flag("--follow-back", graduate->follow_back,
+                    "After the switch: apply the changes of TARGET to the source until Ctrl-C, while writers "
+                    "stay at TARGET. Default: the source stays as it is");
   AddConfirmOptions(command, graduate->confirm, "Print what would be done, and do nothing");
 
   auto adopt = std::make_shared<MoveCommandOptions>();
@@ -333,17 +413,24 @@ void RegisterMoveCommands(CommandTable& table) {
       {.name = "adopt",
        .summary = "Take tables over from another database",
        .details =
-           "Makes the tables in itemd, copies their items from SOURCE, and compares both sides until "
-           "they are equal. Writers of SOURCE may go on until the last comparison. The same command goes "
-           "on where an earlier one ended. SOURCE is the URL of a service of DynamoDB's protocol, or "
-           "HOST:PORT of another itemd. Until it ends itemd refuses other writes of the tables. What differs "
-           "after --passes comparisons: exit code 7.",
+           "Makes the tables in itemd, copies their items from SOURCE, compares both sides, and follows "
+           "the changes of SOURCE by the tables' DynamoDB Streams, or of another itemd by its change log, "
+           "while its writers go on. Stop them when it says so: it ends when no change has come for --quiet "
+           "seconds. Tables without a stream are compared until they are equal instead; writers must stop "
+           "before the last comparison, and what differs after --passes comparisons is exit code 7. The same "
+           "command goes on where an earlier one ended. SOURCE is the URL of a service of DynamoDB's "
+           "protocol, "
+           "or HOST:PORT of another itemd. Until it ends itemd refuses other writes of the tables.",
        .examples = {{"itemctl adopt $SOURCE --dry-run", "show what would be copied"},
                     {"itemctl adopt $SOURCE --tables music", "copy one table"}}},
       [adopt](Context& context) { return RunAdopt(context, *adopt); });
   command->add_option("SOURCE", adopt->other_endpoint, "Where the tables come from")->required();
   AddMoveOptions(command, *adopt, "source");
-  command->add_option("--passes", adopt->passes, "The most comparisons, 1 to 1000. Default: 5")
+  command->add_flag("--follow", adopt->follow,
+                    "Follow the changes until Ctrl-C, and do not end. Default: end when no change comes");
+  command
+      ->add_option("--passes", adopt->passes,
+                   "The most comparisons of tables whose changes cannot be followed, 1 to 1000. Default: 5")
       ->check(WholeNumberBetween(1, 1000))
       ->type_name("N");
   command->add_flag(

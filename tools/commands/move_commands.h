@@ -25,11 +25,14 @@ struct MoveCommandOptions {
   int workers = 16;
   int64_t max_items_per_second = 0;
   double patience_seconds = 300;
+  bool follow = false;
+  bool enable_streams = false;
+  double quiet_seconds = 5;
   // graduate only.
   double switch_patience_seconds = 20;
   bool abort = false;
   bool back = false;
-  bool follow = false;
+  bool follow_back = false;
   // adopt only.
   int passes = 5;
   ConfirmOptions confirm;
@@ -37,7 +40,8 @@ struct MoveCommandOptions {
 
 // Copies tables, follows their changes, compares, asks, and switches. Goes on with a move that was begun.
 absl::Status RunGraduate(Context& context, const MoveCommandOptions& options);
-// Copies tables from elsewhere and compares until both sides are equal. ExitCode::kFindings: they are not.
+// Copies tables from elsewhere and follows their changes until their writers have stopped, or compares until
+// both sides are equal. ExitCode::kFindings: they are not.
 absl::Status RunAdopt(Context& context, const MoveCommandOptions& options);
 
 void RegisterMoveCommands(CommandTable& table);

@@ -5,23 +5,14 @@
 #include <optional>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "tools/moving/copier.h"
 
 namespace itemdb::tools {
 namespace {
 
-// Pages of the log that are applied together, at most.
-constexpr int kPagesOfBatch = 8;
 // Items read and written together.
 constexpr size_t kKeysOfPart = 100;
-// How often the log is asked when it has nothing new.
-constexpr absl::Duration kPollInterval = absl::Milliseconds(10);
-
-bool IsChangeOfItem(ChangeKind kind) {
-  return kind == ChangeKind::kInsert || kind == ChangeKind::kModify || kind == ChangeKind::kRemove;
-}
 
 }  // namespace
 
@@ -56,14 +47,18 @@ absl::Status CopyKeys(const Side& source, const Side& target, const std::vector<
   });
 }
 
-Follower::Follower(const Side& source, const Side& target, MoveJournal& journal, Pace& pace, int workers)
-    : source_(source), target_(target), journal_(journal), pace_(pace), workers_(workers) {
-  const MoveState state = journal.state();
-  sequence_ = state.sequence;
-  for (const MovedTable& table : state.tables) tables_[table.storage_id] = table.name;
-}
+Follower::Follower(const Side& source, const Side& target, std::unique_ptr<ChangeFeed> feed,
+                   MoveJournal& journal, Pace& pace, int workers)
+    : source_(source),
+      target_(target),
+      feed_(std::move(feed)),
+      journal_(journal),
+      pace_(pace),
+      workers_(workers),
+      place_(feed_->place()) {}
 
 void Follower::Start() {
+  last_change_time_ = absl::Now();
   thread_ = std::thread([this] { Run(); });
 }
 
@@ -85,8 +80,7 @@ void Follower::Run() {
     }
     status = Step();
   }
-  if (status.ok())
-    status = journal_.Change(/*now=*/true, [&](MoveState& state) { state.sequence = sequence_; });
+  if (status.ok()) status = journal_.Change(/*now=*/true, [&](MoveState& state) { feed_->Save(state); });
   {
     std::lock_guard<std::mutex> lock(mutex_);
     failure_ = status.ok() ? absl::CancelledError("following the changes was ended") : status;
@@ -104,10 +98,14 @@ absl::Status Follower::Step() {
     repairs = repairs_asked_;
   }
   ITEMDB_RETURN_IF_ERROR(Apply(to_repair));
-  ITEMDB_ASSIGN_OR_RETURN(Batch batch, ReadBatch());
+  ITEMDB_ASSIGN_OR_RETURN(ChangedBatch batch, feed_->Read());
+  if (batch.changes > 0) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    last_change_time_ = absl::Now();
+  }
   std::vector<TableKeys> keys;
-  for (auto& [storage_id, of_table] : batch.keys) {
-    TableKeys& added = keys.emplace_back(TableKeys{.table_name = tables_[storage_id]});
+  for (auto& [table_name, of_table] : batch.keys) {
+    TableKeys& added = keys.emplace_back(TableKeys{.table_name = table_name});
     for (auto& [digest, key] : of_table) {
       changed_.Add(added.table_name, key);
       added.keys.push_back(std::move(key));
@@ -115,19 +113,18 @@ absl::Status Follower::Step() {
   }
   ITEMDB_RETURN_IF_ERROR(Apply(keys));
   applied_ += batch.changes;
+  behind_ = feed_->behind();
   if (batch.changes > 0) lag_ns_ = absl::ToInt64Nanoseconds(absl::Now() - batch.oldest);
-  const bool moved = batch.last_sequence > sequence_;
-  if (moved) {
-    sequence_ = batch.last_sequence;
-    ITEMDB_RETURN_IF_ERROR(
-        journal_.Change(/*now=*/false, [&](MoveState& state) { state.sequence = batch.last_sequence; }));
+  if (batch.changes > 0 || !batch.is_idle) {
+    ITEMDB_RETURN_IF_ERROR(journal_.Change(/*now=*/false, [&](MoveState& state) { feed_->Save(state); }));
   }
   {
     std::lock_guard<std::mutex> lock(mutex_);
+    place_ = feed_->place();
     repairs_done_ = repairs;
   }
   something_happened_.notify_all();
-  if (!moved) WaitForWork(kPollInterval);
+  if (batch.is_idle) WaitForWork(feed_->poll_interval());
   return absl::OkStatus();
 }
 
@@ -137,49 +134,28 @@ bool Follower::WaitForWork(absl::Duration longest) {
                                       [this] { return stops_ || repairs_asked_ > repairs_done_; });
 }
 
-absl::StatusOr<Follower::Batch> Follower::ReadBatch() {
-  Batch batch;
-  batch.last_sequence = sequence_;
-  for (int pages = 0; pages < kPagesOfBatch; ++pages) {
-    absl::StatusOr<ReadChangesResult> page = source_.Try([&] {
-      return source_.client().ReadChanges({.after_sequence = batch.last_sequence}, source_.call());
-    });
-    ITEMDB_RETURN_IF_ERROR(page.status());
-    if (page->change_sequence < batch.last_sequence) {
-      return absl::OutOfRangeError(absl::StrCat(
-          "the change log of the source ends with ", page->change_sequence, ", before change ",
-          batch.last_sequence, ", which the target has: the source was restored to an earlier time"));
-    }
-    for (ChangeRecord& record : page->records) {
-      batch.last_sequence = record.change_sequence;
-      const auto table = tables_.find(record.table_storage_id);
-      if (table == tables_.end()) continue;
-      if (record.kind == ChangeKind::kDeleteTable)
-        return absl::NotFoundError("table " + table->second + " was deleted in the source");
-      if (!IsChangeOfItem(record.kind) || !record.key.has_value()) continue;
-      ++batch.changes;
-      batch.oldest = std::min(batch.oldest, record.commit_time);
-      const Digest digest = DigestOf(*record.key);
-      batch.keys[record.table_storage_id].emplace(digest, *std::move(record.key));
-    }
-    behind_ = static_cast<int64_t>(page->change_sequence - batch.last_sequence);
-    if (page->records.empty() || behind_ == 0) break;
-  }
-  return batch;
-}
-
 absl::Status Follower::Apply(const std::vector<TableKeys>& keys) {
   return CopyKeys(source_, target_, keys, pace_, workers_);
 }
 
-absl::Status Follower::Await(uint64_t sequence, absl::Time deadline) {
+absl::Status Follower::Await(uint64_t place, absl::Time deadline) {
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
-    if (sequence_ >= sequence) return absl::OkStatus();
+    if (place_ >= place) return absl::OkStatus();
     if (!failure_.ok()) return failure_;
     if (source_.patience().cancel().cancelled()) return absl::CancelledError("interrupted");
     if (absl::Now() > deadline)
       return absl::DeadlineExceededError("the last changes are not in the target in time");
+    something_happened_.wait_for(lock, std::chrono::milliseconds(100));
+  }
+}
+
+absl::Status Follower::AwaitQuiet(absl::Duration quiet) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (true) {
+    if (!failure_.ok()) return failure_;
+    if (source_.patience().cancel().cancelled()) return absl::CancelledError("interrupted");
+    if (absl::Now() - last_change_time_ >= quiet) return absl::OkStatus();
     something_happened_.wait_for(lock, std::chrono::milliseconds(100));
   }
 }

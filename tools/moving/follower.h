@@ -1,22 +1,24 @@
-// Applies the source's changes to the target, from a change sequence on, on a thread of its own.
+// Applies the source's changes to the target, from a place in its change feed on, on a thread of its own.
 //
-// A change record names a key. The follower reads the item of each changed key from the source, and puts or
-// deletes it in the target: as many at a time as the log has. It does not use the images of the log, because
-// a log has them only if the table's stream asks for them, and not from before that. The result is the same:
+// A change names a key. The follower reads the item of each changed key from the source, and puts or
+// deletes it in the target: as many at a time as the feed has. It does not use the images of changes, because
+// a feed has them only if the table's stream asks for them, and not from before that. The result is the same:
 // each key's last change is followed by a read of the item, which has that change or a later one; and a key
 // is in a batch once, with the batches one after the other, so no older write of it comes later.
 #pragma once
 
 #include <atomic>
 #include <condition_variable>
-#include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "tools/moving/change_feed.h"
 #include "tools/moving/changed_keys.h"
 #include "tools/moving/move_journal.h"
 #include "tools/moving/pace.h"
@@ -32,8 +34,9 @@ struct TableKeys {
 
 class Follower {
  public:
-  // All are borrowed. Begins after the journal's sequence.
-  Follower(const Side& source, const Side& target, MoveJournal& journal, Pace& pace, int workers);
+  // All but the feed are borrowed. `feed`: of the source.
+  Follower(const Side& source, const Side& target, std::unique_ptr<ChangeFeed> feed, MoveJournal& journal,
+           Pace& pace, int workers);
   ~Follower() { Stop(); }
   Follower(const Follower&) = delete;
   Follower& operator=(const Follower&) = delete;
@@ -42,18 +45,21 @@ class Follower {
   // Ends the thread and stores how far it has come.
   void Stop();
 
-  // Waits until every change up to `sequence` is in the target. The failure that ended the thread:
-  // OUT_OF_RANGE: the log does not begin where the move is, or is another one: compare all items, then begin
-  // after a sequence of now. NOT_FOUND: a table was deleted.
-  // DEADLINE_EXCEEDED: not until `deadline`.
-  absl::Status Await(uint64_t sequence, absl::Time deadline = absl::InfiniteFuture());
+  // Every change that was acknowledged before this call is in the target after Await of the result.
+  absl::StatusOr<uint64_t> Mark() const { return feed_->Mark(); }
+  // Waits until every change up to this place of the feed is in the target. The failure that ended the
+  // thread: OUT_OF_RANGE: the changes cannot be read any more: compare all items, then begin at a place of
+  // now. NOT_FOUND: a table was deleted. DEADLINE_EXCEEDED: not until `deadline`.
+  absl::Status Await(uint64_t place, absl::Time deadline = absl::InfiniteFuture());
+  // Waits until no change has come for so long. The failures of Await.
+  absl::Status AwaitQuiet(absl::Duration quiet);
   // Reads these items from the source and writes them to the target, between two batches of changes.
   absl::Status Repair(std::vector<TableKeys> keys, absl::Time deadline = absl::InfiniteFuture());
 
   // Keys that changed since the follower began, or since they were taken.
   ChangedKeys& changed() { return changed_; }
-  // The last change that is in the target, and how many follow it in the log of the source.
-  uint64_t sequence() const { return sequence_; }
+  // The place in the feed up to which all is in the target, and how many changes follow it; -1: not known.
+  uint64_t place() const { return place_; }
   int64_t behind() const { return behind_; }
   int64_t applied() const { return applied_; }
   // The time from the commit of a change to its being in the target, of the last batch.
@@ -61,28 +67,19 @@ class Follower {
   bool has_failed() const { return has_failed_; }
 
  private:
-  struct Batch {
-    std::map<uint64_t, KeysByDigest> keys = {};
-    uint64_t last_sequence = 0;
-    int64_t changes = 0;
-    absl::Time oldest = absl::InfiniteFuture();
-  };
-
   void Run();
   absl::Status Step();
-  absl::StatusOr<Batch> ReadBatch();
   absl::Status Apply(const std::vector<TableKeys>& keys);
   bool WaitForWork(absl::Duration longest);
 
   const Side& source_;
   const Side& target_;
+  const std::unique_ptr<ChangeFeed> feed_;
   MoveJournal& journal_;
   Pace& pace_;
   const int workers_;
-  // Names by storage id.
-  std::map<uint64_t, std::string> tables_;
   ChangedKeys changed_;
-  std::atomic<uint64_t> sequence_{0};
+  std::atomic<uint64_t> place_;
   std::atomic<int64_t> behind_{0};
   std::atomic<int64_t> applied_{0};
   std::atomic<int64_t> lag_ns_{0};
@@ -92,6 +89,8 @@ class Follower {
   // The rest is guarded by mutex_.
   bool stops_ = false;
   absl::Status failure_;
+  // When the last batch with changes was read; at first when the follower began.
+  absl::Time last_change_time_ = absl::InfiniteFuture();
   std::vector<TableKeys> to_repair_;
   // Counts calls of Repair, and those that are done.
   int64_t repairs_asked_ = 0;

@@ -5,12 +5,10 @@
 #include <set>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "common/signature/sigv4.h"
 #include "common/status_macros.h"
 #include "tools/base/number_text.h"
-#include "tools/json/item_json.h"
 #include "tools/moving/copier.h"
 
 namespace itemdb::tools {
@@ -20,8 +18,6 @@ namespace {
 constexpr int64_t kSmallTableItems = 5'000;
 // Parts of a scan; more than the most pages at a time, so that no part is the last for long.
 constexpr int kSegments = 32;
-// Keys that are compared while writers wait.
-constexpr size_t kFewKeys = 2'000;
 // A comparison that takes less is repeated while writers wait.
 constexpr absl::Duration kShortComparison = absl::Milliseconds(300);
 
@@ -44,10 +40,12 @@ Move::Move(Client source, Client target, MoveOptions options)
     : options_(std::move(options)),
       pass_(NewMoveId()),
       run_(common::Hex(common::HashOf(pass_))),
-      source_(source, "the source", Patience(options_.patience, options_.cancel), options_.say),
-      target_(target, "the target", Patience(options_.patience, options_.cancel), options_.say, pass_),
-      hurried_source_(source, "the source", Patience(options_.switch_patience, options_.cancel),
-                      options_.say),
+      source_(source, "the source", Patience(options_.patience, options_.cancel), options_.say, pass_,
+              options_.adopts ? options_.other_streams : std::nullopt),
+      target_(target, "the target", Patience(options_.patience, options_.cancel), options_.say, pass_,
+              options_.adopts ? std::nullopt : options_.other_streams),
+      hurried_source_(source, "the source", Patience(options_.switch_patience, options_.cancel), options_.say,
+                      pass_),
       hurried_target_(target, "the target", Patience(options_.switch_patience, options_.cancel), options_.say,
                       pass_),
       steadfast_source_(source, "the source", Patience(options_.patience, CancelToken()), options_.say),
@@ -240,7 +238,7 @@ absl::Status Move::ReadDefinitions() {
   return absl::OkStatus();
 }
 
-// ---- copy, follow
+// ---- copy
 
 absl::Status Move::Copy() {
   if (step() != MoveStep::kCopying) return absl::OkStatus();
@@ -269,186 +267,6 @@ absl::Status Move::Copy() {
   return absl::OkStatus();
 }
 
-absl::Status Move::StartFollowing() {
-  if (step() >= MoveStep::kSwitched) return absl::OkStatus();
-  if (follower_ != nullptr) applied_before_ += follower_->applied();
-  follower_ = std::make_unique<Follower>(source_, target_, journal_, pace_, options_.workers);
-  follower_->Start();
-  return absl::OkStatus();
-}
-
-absl::Status Move::BeginAgainByComparison() {
-  if (follower_ != nullptr) {
-    follower_->Stop();
-    applied_before_ += follower_->applied();
-    follower_.reset();
-  }
-  ITEMDB_ASSIGN_OR_RETURN(const uint64_t sequence, SourceSequence());
-  Say(absl::StrCat("the changes since the copy cannot be read: all items are compared, and changes after ",
-                   sequence, " are followed"));
-  ITEMDB_ASSIGN_OR_RETURN(const Comparison comparison,
-                          CompareTables(source_, target_, definitions_, kSegmentsOfComparison,
-                                        {.workers = options_.workers / 2}));
-  ITEMDB_RETURN_IF_ERROR(CheckedForOtherRuns(
-      CopyKeys(source_, target_, KeysOf(comparison.differences), pace_, options_.workers)));
-  ITEMDB_RETURN_IF_ERROR(journal_.Change(/*now=*/true, [&](MoveState& state) { state.sequence = sequence; }));
-  return StartFollowing();
-}
-
-// ---- verify
-
-absl::Status Move::RepairAndCheck(const std::vector<Difference>& differences, bool may_change) {
-  if (differences.empty()) return absl::OkStatus();
-  const Side& source = may_change ? source_ : hurried_source_;
-  const Side& target = may_change ? target_ : hurried_target_;
-  const absl::Time deadline = may_change ? absl::InfiniteFuture() : absl::Now() + options_.switch_patience;
-  ITEMDB_ASSIGN_OR_RETURN(const uint64_t sequence, SourceSequence());
-  ITEMDB_RETURN_IF_ERROR(follower_->Await(sequence, deadline));
-  ITEMDB_ASSIGN_OR_RETURN(const Comparison again,
-                          CompareKeys(source, target, KeysOf(differences), options_.workers));
-  // What changed since is compared with the other changed keys.
-  std::vector<Difference> real;
-  for (const Difference& difference : again.differences) {
-    if (!may_change || !follower_->changed().Contains(difference.table_name, DigestOf(difference.key)))
-      real.push_back(difference);
-  }
-  if (real.empty()) return absl::OkStatus();
-  report_.repaired.insert(report_.repaired.end(), real.begin(), real.end());
-  Say("writing " + NumberOf(static_cast<int64_t>(real.size()), kDifferenceNoun) + " again");
-  ITEMDB_RETURN_IF_ERROR(follower_->Repair(KeysOf(real), deadline));
-  ITEMDB_ASSIGN_OR_RETURN(const Comparison repaired,
-                          CompareKeys(source, target, KeysOf(real), options_.workers));
-  for (const Difference& difference : repaired.differences) {
-    if (may_change && follower_->changed().Contains(difference.table_name, DigestOf(difference.key)))
-      continue;
-    // A change that came in this moment is not noted yet.
-    if (may_change) {
-      follower_->changed().Add(difference.table_name, difference.key);
-      continue;
-    }
-    return absl::DataLossError(
-        "an item of table " + difference.table_name + " is " + std::string(DifferenceName(difference.kind)) +
-        " although it was written again: " + OneLine(ItemToJson(difference.key, ItemForm::kTyped)));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status Move::CompareAll(bool may_change) {
-  const absl::Time begin = absl::Now();
-  Comparison comparison;
-  {
-    Progress progress(may_change ? options_.progress : ProgressTerminal(nullptr),
-                      {.doing = "comparing", .unit = "items"});
-    ITEMDB_ASSIGN_OR_RETURN(
-        comparison, CompareTables(may_change ? source_ : hurried_source_,
-                                  may_change ? target_ : hurried_target_, definitions_, kSegmentsOfComparison,
-                                  {.workers = std::max(1, options_.workers / 2),
-                                   .leave_out_or_null = may_change ? &follower_->changed() : nullptr,
-                                   .on_read = [&](int64_t items) { progress.Add(items); }}));
-  }
-  compare_time_ = absl::Now() - begin;
-  report_.items_compared = comparison.items;
-  return RepairAndCheck(comparison.differences, may_change);
-}
-
-absl::Status Move::CompareChanged(bool may_change) {
-  std::vector<TableKeys> keys;
-  for (auto& [name, of_table] : follower_->changed().Take()) {
-    TableKeys& added = keys.emplace_back(TableKeys{.table_name = name});
-    for (auto& [digest, key] : of_table) added.keys.push_back(std::move(key));
-  }
-  ITEMDB_ASSIGN_OR_RETURN(const Comparison comparison,
-                          CompareKeys(may_change ? source_ : hurried_source_,
-                                      may_change ? target_ : hurried_target_, keys, options_.workers));
-  return RepairAndCheck(comparison.differences, may_change);
-}
-
-absl::Status Move::Verify() {
-  if (step() >= MoveStep::kSwitched) return absl::OkStatus();
-  if (step() == MoveStep::kFenced) {
-    ITEMDB_RETURN_IF_ERROR(source_fences_.Set(source_, {}).status());
-    ITEMDB_RETURN_IF_ERROR(
-        journal_.Change(/*now=*/true, [](MoveState& state) { state.step = MoveStep::kFollowing; }));
-  }
-  ITEMDB_ASSIGN_OR_RETURN(const uint64_t sequence, SourceSequence());
-  ITEMDB_RETURN_IF_ERROR(follower_->Await(sequence));
-  follower_->changed().Take();
-  ITEMDB_RETURN_IF_ERROR(CompareAll(/*may_change=*/true));
-  ITEMDB_RETURN_IF_ERROR(CompareUntilFew());
-  Say(
-      absl::StrFormat("compared %s in %.1f s; %s written again; %d keys changed meanwhile and are compared "
-                      "at the switch",
-                      CountText(report_.items_compared, kItemNoun), absl::ToDoubleSeconds(compare_time_),
-                      CountText(static_cast<int64_t>(report_.repaired.size()), kDifferenceNoun),
-                      follower_->changed().count()));
-  return absl::OkStatus();
-}
-
-absl::Status Move::CompareUntilFew() {
-  if (step() >= MoveStep::kSwitched) return absl::OkStatus();
-  for (int round = 0; round < kMostRounds; ++round) {
-    const size_t keys = follower_->changed().count();
-    if (follower_->changed().overflowed()) {
-      follower_->changed().Take();
-      ITEMDB_RETURN_IF_ERROR(CompareAll(/*may_change=*/true));
-      continue;
-    }
-    if (keys <= kFewKeys) break;
-    ITEMDB_RETURN_IF_ERROR(CompareChanged(/*may_change=*/true));
-  }
-  return absl::OkStatus();
-}
-
-absl::StatusOr<bool> Move::CompareUntilEqual(int passes) {
-  if (step() == MoveStep::kDone && !options_.overwrite) {
-    ITEMDB_ASSIGN_OR_RETURN(const Comparison comparison,
-                            CompareTables(source_, target_, definitions_, kSegmentsOfComparison,
-                                          {.workers = std::max(1, options_.workers / 2)}));
-    report_.items_compared = comparison.items;
-    if (comparison.differences.empty()) return true;
-    return absl::FailedPreconditionError(
-        "the tables were taken over already, and differ now in " +
-        CountText(static_cast<int64_t>(comparison.differences.size()), kItemNoun) +
-        ": --overwrite replaces what was written here since by what the source has");
-  }
-  ITEMDB_RETURN_IF_ERROR(FenceTarget());
-  const absl::StatusOr<bool> is_equal = CompareAndWriteUntilEqual(passes);
-  // Writers may use what is there, whatever became of it.
-  ITEMDB_RETURN_IF_ERROR(target_fences_.Set(steadfast_target_, {}).status());
-  if (!is_equal.ok() || !*is_equal) return is_equal;
-  ITEMDB_RETURN_IF_ERROR(
-      journal_.Change(/*now=*/true, [](MoveState& state) { state.step = MoveStep::kDone; }));
-  return true;
-}
-
-absl::StatusOr<bool> Move::CompareAndWriteUntilEqual(int passes) {
-  for (int pass = 1; pass <= passes; ++pass) {
-    Comparison comparison;
-    {
-      Progress progress(options_.progress, {.doing = "comparing", .unit = "items"});
-      ITEMDB_ASSIGN_OR_RETURN(comparison,
-                              CompareTables(source_, target_, definitions_, kSegmentsOfComparison,
-                                            {.workers = std::max(1, options_.workers / 2),
-                                             .on_read = [&](int64_t items) { progress.Add(items); }}));
-    }
-    report_.items_compared = comparison.items;
-    Say(absl::StrFormat("comparison %d: %s, %s", pass, CountText(comparison.items, kItemNoun),
-                        CountText(static_cast<int64_t>(comparison.differences.size()), kDifferenceNoun)));
-    if (comparison.differences.empty()) {
-      for (size_t i = 0; i < definitions_.size(); ++i) {
-        ITEMDB_RETURN_IF_ERROR(FinishStream(target_, definitions_[i]));
-        ITEMDB_RETURN_IF_ERROR(FinishTable(target_, definitions_[i], time_to_live_[i]));
-      }
-      return true;
-    }
-    report_.repaired.insert(report_.repaired.end(), comparison.differences.begin(),
-                            comparison.differences.end());
-    ITEMDB_RETURN_IF_ERROR(CheckedForOtherRuns(
-        CopyKeys(source_, target_, KeysOf(comparison.differences), pace_, options_.workers)));
-  }
-  return false;
-}
-
 // ---- switch
 
 absl::Status Move::Switch() {
@@ -458,16 +276,7 @@ absl::Status Move::Switch() {
   if (step() == MoveStep::kDone) return target_fences_.LiftWaitingFor(steadfast_target_, target_.endpoint());
   if (step() == MoveStep::kSwitched) return SendWritersToTarget();
   ITEMDB_RETURN_IF_ERROR(ReadDefinitions());
-  for (const TableDefinition& definition : definitions_) {
-    ITEMDB_ASSIGN_OR_RETURN(const auto existing, target_.FindTable(definition.table_name));
-    if (!existing.has_value())
-      return absl::NotFoundError("table " + definition.table_name + " was deleted in the target");
-    if (const std::string difference = DifferenceForCopy(definition, existing->definition);
-        !difference.empty())
-      return absl::FailedPreconditionError("table " + definition.table_name +
-                                           " was changed since the move was begun (" + difference +
-                                           "): change it in the target too, then switch");
-  }
+  ITEMDB_RETURN_IF_ERROR(CheckDefinitions());
   journal_.Hurry();
   report_.lag = follower_->lag();
   paused_since_ = absl::Now();
@@ -483,6 +292,20 @@ absl::Status Move::Switch() {
                          "); run the command again, or with --abort, after",
                      status);
   return status;
+}
+
+absl::Status Move::CheckDefinitions() const {
+  for (const TableDefinition& definition : definitions_) {
+    ITEMDB_ASSIGN_OR_RETURN(const auto existing, target_.FindTable(definition.table_name));
+    if (!existing.has_value())
+      return absl::NotFoundError("table " + definition.table_name + " was deleted in the target");
+    if (const std::string difference = DifferenceForCopy(definition, existing->definition);
+        !difference.empty())
+      return absl::FailedPreconditionError("table " + definition.table_name +
+                                           " was changed since the move was begun (" + difference +
+                                           "): change it in the target too, then switch");
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Move::DrainFenced() {

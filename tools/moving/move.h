@@ -23,6 +23,14 @@
 // - Writers are sent to the target first, then its fences are lifted. So if a run has set its fences there
 //   and then sees that the source does not send writers away, nobody else writes to the target.
 // Other targets have no fences: there a run that wakes up may write items as old as its sleep.
+//
+// A table is taken over (adopt) by the same steps. The source has no fence, so its writers are stopped by
+// somebody else: the move ends when no change has come for a while (FinishWhenQuiet). A source whose changes
+// cannot be followed is compared again and again instead (CompareUntilEqual).
+//
+// After a switch the roles can be exchanged: the changes of the target are followed and applied to the
+// source, which goes on sending its writers to the target (StartFollowingBack). Then GoBack applies only the
+// rest.
 #pragma once
 
 #include <cstdint>
@@ -53,6 +61,10 @@ struct MoveOptions {
   bool back = false;
   // The source is not told where its writers go: it may be an engine that has no fences.
   bool adopts = false;
+  // Tables without a DynamoDB Stream get one where it is needed to follow their changes.
+  bool enable_streams = false;
+  // Where the streams of the other side than the command's own are, if not at its endpoint.
+  std::optional<Client> other_streams = std::nullopt;
   // The most pages and parts under way at a time.
   int workers = 16;
   // 0: no bound.
@@ -101,10 +113,26 @@ class Move {
   absl::Status Verify();
   // The last part of Verify, once more: keys go on changing while a person is asked.
   absl::Status CompareUntilFew();
+  absl::Status Switch();
+
   // For a source without change log: compares everything and writes what differs, until a comparison finds
   // nothing, or `passes` times. True: nothing differs. At its end the target takes other writes again.
   absl::StatusOr<bool> CompareUntilEqual(int passes);
-  absl::Status Switch();
+
+  // Whether StartFollowing can be called: the source is itemd, or all tables have a DynamoDB Stream, which
+  // they get if the options say so. Otherwise says which have none.
+  absl::StatusOr<bool> CanFollow();
+  // After Verify, for a source without fences: goes on until no change has come for so long and both sides
+  // are equal. Then the target takes other writes.
+  absl::Status FinishWhenQuiet(absl::Duration quiet);
+
+  // After the switch: applies the changes of the target to the source from now on. Then Verify and
+  // CompareUntilFew, of exchanged sides. FAILED_PRECONDITION: as GoBack, or a table has no stream.
+  absl::Status StartFollowingBack();
+  // Whether StartFollowingBack makes GoBack short: the target has no fences, and its tables have streams.
+  absl::StatusOr<bool> GoesBackByStreams();
+  // Waits until no change has come for so long.
+  absl::Status AwaitQuiet(absl::Duration quiet) { return follower_->AwaitQuiet(quiet); }
 
   // The changes are not in the log any more, or the source is another than it was: compares everything and
   // follows from now on.
@@ -114,7 +142,8 @@ class Move {
   absl::Status Abort();
   // After the switch: brings the tables back. The source refuses writes but those of this run meanwhile, and
   // so does the target if it is itemd; writers of another target must have been stopped. FAILED_PRECONDITION
-  // also: the source has no fence, because somebody lifted it, and `overwrite` is not set.
+  // also: the source has no fence, because somebody lifted it, and `overwrite` is not set. After
+  // StartFollowingBack and Verify only the rest is applied and compared.
   absl::Status GoBack();
 
   const Follower* follower_or_null() const { return follower_.get(); }
@@ -133,6 +162,15 @@ class Move {
   absl::Status CheckTargetName(const MoveState& state) const;
   absl::StatusOr<bool> BeginsAnother(const MoveState& done);
   absl::StatusOr<std::vector<std::string>> UnfencedTables() const;
+  absl::StatusOr<std::vector<std::string>> TablesWithoutStream(const Side& side) const;
+  absl::Status EnableStreams(const Side& side, const std::vector<std::string>& tables);
+  absl::StatusOr<std::unique_ptr<ChangeFeed>> OpenFeed() const;
+  absl::Status BeginFollowing();
+  // The target's definitions are still those of the source.
+  absl::Status CheckDefinitions() const;
+  absl::Status CheckFencesToGoBack();
+  absl::Status CompareAllToGoBack();
+  absl::Status ApplyRestToGoBack();
   absl::Status CheckSourceIsFenced() const;
   absl::Status CheckTargetHasNotMovedOn() const;
   // The end of GoBack has begun: writers of at least one table may be sent to the source.
@@ -157,6 +195,14 @@ class Move {
   absl::Status CompareChanged(bool may_change);
   absl::Status CompareAll(bool may_change);
   absl::StatusOr<uint64_t> SourceSequence() const;
+  // Nothing is to be followed or compared any more.
+  bool is_over() const { return !is_back_ && step() >= MoveStep::kSwitched; }
+  const Side& from(bool hurried = false) const {
+    return is_back_ ? (hurried ? hurried_target_ : target_) : (hurried ? hurried_source_ : source_);
+  }
+  const Side& to(bool hurried = false) const {
+    return is_back_ ? (hurried ? hurried_source_ : source_) : (hurried ? hurried_target_ : target_);
+  }
   void Say(const std::string& line) const {
     if (options_.say) options_.say(line);
   }
@@ -174,6 +220,8 @@ class Move {
   const Side steadfast_source_;
   const Side steadfast_target_;
   MoveJournal journal_;
+  // Changes go from the target to the source.
+  bool is_back_ = false;
   Pace pace_;
   std::unique_ptr<Follower> follower_;
   Fences source_fences_;

@@ -101,19 +101,52 @@ absl::Status Move::LiftFencesOfSource(const std::set<std::string>& names) {
   return absl::OkStatus();
 }
 
+// Both sides have the fences that the switch left, or an earlier run that was going back.
+absl::Status Move::CheckFencesToGoBack() {
+  absl::Status fences = CheckTargetHasNotMovedOn();
+  fences.Update(CheckSourceIsFenced());
+  if (fences.ok()) return fences;
+  // They may be those that another run left at the end.
+  ITEMDB_RETURN_IF_ERROR(journal_.CheckIsTheRun());
+  return fences;
+}
+
+absl::StatusOr<bool> Move::GoesBackByStreams() {
+  if (target_.is_itemd() || step() < MoveStep::kSwitched || step() >= MoveStep::kGoingBack) return false;
+  if (options_.enable_streams) return true;
+  ITEMDB_ASSIGN_OR_RETURN(const std::vector<std::string> without, TablesWithoutStream(target_));
+  return without.empty();
+}
+
+absl::Status Move::StartFollowingBack() {
+  if (step() < MoveStep::kSwitched)
+    return absl::FailedPreconditionError(
+        "writers were not sent to the target, so there is nothing to follow there");
+  if (step() >= MoveStep::kGoingBack || WritersAreSentBack())
+    return absl::FailedPreconditionError("the tables are being brought back: go on with --back");
+  if (step() == MoveStep::kSwitched) ITEMDB_RETURN_IF_ERROR(SendWritersToTarget());
+  ITEMDB_RETURN_IF_ERROR(CheckFencesToGoBack());
+  if (!target_.is_itemd() && options_.enable_streams) {
+    ITEMDB_ASSIGN_OR_RETURN(const std::vector<std::string> without, TablesWithoutStream(target_));
+    ITEMDB_RETURN_IF_ERROR(EnableStreams(target_, without));
+  }
+  // Writers are still sent to the target; only this run writes to the source.
+  ITEMDB_RETURN_IF_ERROR(
+      source_fences_
+          .Set(source_, {.endpoint = journal_.state().target_endpoint, .moved = true, .pass_sha256 = run_})
+          .status());
+  ITEMDB_RETURN_IF_ERROR(journal_.CheckIsTheRun());
+  is_back_ = true;
+  return BeginFollowing();
+}
+
 absl::Status Move::GoBack() {
   if (step() < MoveStep::kSwitched)
     return absl::FailedPreconditionError(
         "writers were not sent to the target: give the move up with --abort");
   // What the target has is old from then on.
   if (WritersAreSentBack()) return FinishGoingBack();
-  absl::Status fences = CheckTargetHasNotMovedOn();
-  fences.Update(CheckSourceIsFenced());
-  if (!fences.ok()) {
-    // They may be those that another run left at the end.
-    ITEMDB_RETURN_IF_ERROR(journal_.CheckIsTheRun());
-    return fences;
-  }
+  ITEMDB_RETURN_IF_ERROR(CheckFencesToGoBack());
   // Before the fences: without it the move would seem not to be switched.
   ITEMDB_RETURN_IF_ERROR(
       journal_.Change(/*now=*/true, [](MoveState& state) { state.step = MoveStep::kGoingBack; }));
@@ -122,7 +155,26 @@ absl::Status Move::GoBack() {
   ITEMDB_RETURN_IF_ERROR(target_fences_.Set(steadfast_target_, waiting).status());
   ITEMDB_RETURN_IF_ERROR(source_fences_.Set(source_, waiting).status());
   ITEMDB_RETURN_IF_ERROR(journal_.CheckIsTheRun());
-  const Side source_with_pass(source_.client(), source_.name(), source_.patience(), options_.say, pass_);
+  ITEMDB_RETURN_IF_ERROR(is_back_ ? ApplyRestToGoBack() : CompareAllToGoBack());
+  return FinishGoingBack();
+}
+
+// The changes that came since the comparison.
+absl::Status Move::ApplyRestToGoBack() {
+  for (int round = 0; round < kMostRounds; ++round) {
+    ITEMDB_ASSIGN_OR_RETURN(const uint64_t mark, follower_->Mark());
+    ITEMDB_RETURN_IF_ERROR(follower_->Await(mark));
+    if (follower_->changed().count() == 0) {
+      follower_->Stop();
+      return absl::OkStatus();
+    }
+    ITEMDB_RETURN_IF_ERROR(follower_->changed().overflowed() ? CompareAll(/*may_change=*/true)
+                                                             : CompareChanged(/*may_change=*/true));
+  }
+  return absl::FailedPreconditionError("the target is still written to: stop its writers, then go on");
+}
+
+absl::Status Move::CompareAllToGoBack() {
   Comparison comparison;
   for (int round = 0; round < kMostRounds; ++round) {
     ITEMDB_ASSIGN_OR_RETURN(comparison, CompareTables(target_, source_, definitions_, kSegmentsOfComparison,
@@ -130,7 +182,7 @@ absl::Status Move::GoBack() {
     Say(absl::StrFormat("comparison %d: %s, %s", round + 1, CountText(comparison.items, kItemNoun),
                         CountText(static_cast<int64_t>(comparison.differences.size()), kDifferenceNoun)));
     report_.items_compared = comparison.items;
-    if (comparison.differences.empty()) break;
+    if (comparison.differences.empty()) return absl::OkStatus();
     for (Difference difference : comparison.differences) {
       // Named by the sides of the move, not by those of this comparison.
       if (difference.kind != DifferenceKind::kDifferent)
@@ -139,11 +191,9 @@ absl::Status Move::GoBack() {
       report_.repaired.push_back(std::move(difference));
     }
     ITEMDB_RETURN_IF_ERROR(CheckedForOtherRuns(
-        CopyKeys(target_, source_with_pass, KeysOf(comparison.differences), pace_, options_.workers)));
+        CopyKeys(target_, source_, KeysOf(comparison.differences), pace_, options_.workers)));
   }
-  if (!comparison.differences.empty())
-    return absl::FailedPreconditionError("the target is still written to: stop its writers, then go on");
-  return FinishGoingBack();
+  return absl::FailedPreconditionError("the target is still written to: stop its writers, then go on");
 }
 
 // Nobody may have written to the source since the switch: it would be replaced.

@@ -38,6 +38,28 @@ absl::StatusOr<SegmentState> SegmentFromJson(const JsonValue& json) {
   return SegmentState{.after = std::move(after)};
 }
 
+JsonValue StreamToJson(const StreamPlace& stream) {
+  JsonValue shards = JsonValue::Object();
+  for (const auto& [id, shard] : stream.shards)
+    shards.Add(id, JsonValue::Object().Add("after", shard.sequence_number).Add("done", shard.is_done));
+  return JsonValue::Object().Add("arn", stream.arn).Add("shards", std::move(shards));
+}
+
+absl::StatusOr<StreamPlace> StreamFromJson(const JsonValue& json) {
+  StreamPlace stream;
+  ITEMDB_ASSIGN_OR_RETURN(stream.arn, TextOf(json, "arn"));
+  const JsonValue* shards = json.FindOrNull("shards");
+  if (shards == nullptr || shards->kind != JsonValue::Kind::kObject) return NotAState("shards");
+  for (const auto& [id, shard] : shards->members) {
+    StreamPlace::Shard& read = stream.shards[id];
+    ITEMDB_ASSIGN_OR_RETURN(read.sequence_number, TextOf(shard, "after"));
+    const JsonValue* done = shard.FindOrNull("done");
+    if (done == nullptr || done->kind != JsonValue::Kind::kBool) return NotAState("done");
+    read.is_done = done->boolean;
+  }
+  return stream;
+}
+
 absl::StatusOr<MovedTable> TableFromJson(const JsonValue& json) {
   MovedTable table;
   ITEMDB_ASSIGN_OR_RETURN(table.name, TextOf(json, "name"));
@@ -48,6 +70,10 @@ absl::StatusOr<MovedTable> TableFromJson(const JsonValue& json) {
   for (const JsonValue& segment : segments->elements) {
     ITEMDB_ASSIGN_OR_RETURN(SegmentState read, SegmentFromJson(segment));
     table.segments.push_back(std::move(read));
+  }
+  // Only of a stream that was read.
+  if (const JsonValue* stream = json.FindOrNull("stream"); stream != nullptr) {
+    ITEMDB_ASSIGN_OR_RETURN(table.stream, StreamFromJson(*stream));
   }
   return table;
 }
@@ -65,11 +91,12 @@ JsonValue MoveStateToJson(const MoveState& state) {
                                       ? JsonValue::Number(segment.done ? 1 : 0)
                                       : ItemToJson(*segment.after, ItemForm::kTyped));
     }
-    tables.elements.push_back(JsonValue::Object()
-                                  .Add("name", table.name)
-                                  .Add("table_id", table.table_id)
-                                  .Add("storage_id", table.storage_id)
-                                  .Add("segments", std::move(segments)));
+    JsonValue& added = tables.elements.emplace_back(JsonValue::Object()
+                                                        .Add("name", table.name)
+                                                        .Add("table_id", table.table_id)
+                                                        .Add("storage_id", table.storage_id)
+                                                        .Add("segments", std::move(segments)));
+    if (!table.stream.arn.empty()) added.Add("stream", StreamToJson(table.stream));
   }
   return JsonValue::Object()
       .Add("format", 1)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,12 +41,28 @@ struct SegmentState {
   std::optional<Item> after = std::nullopt;
 };
 
+// How far the DynamoDB Stream of a table was read, and its changes applied to the other side.
+struct StreamPlace {
+  struct Shard {
+    // Of the last record that was read; empty if it had none.
+    std::string sequence_number = {};
+    // It has ended, and all of it was read.
+    bool is_done = false;
+  };
+  // Empty: the stream was not read.
+  std::string arn = {};
+  // By shard id. A shard that is missing was not begun.
+  std::map<std::string, Shard> shards = {};
+};
+
 struct MovedTable {
   std::string name;
   // Of the source when the move began: another table of the name is not this one.
   std::string table_id;
   uint64_t storage_id = 0;
   std::vector<SegmentState> segments = {};
+  // Of the source whose table is taken over or, after a switch, of the target.
+  StreamPlace stream = {};
 };
 
 struct MoveState {

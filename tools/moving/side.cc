@@ -7,6 +7,7 @@
 #include "common/status_macros.h"
 #include "itemdb/bulk_writer.h"
 #include "itemdb/errors.h"
+#include "itemdb/json_call.h"
 #include "tools/base/exit_codes.h"
 #include "tools/json/item_json.h"
 
@@ -112,6 +113,17 @@ absl::Status Side::WriteItems(const std::vector<BatchWrite>& writes, Pace& pace)
   });
   if (MayPass(result)) GiveUp(last);
   return result;
+}
+
+absl::StatusOr<JsonValue> Side::CallStreams(std::string_view operation, const JsonValue& request) const {
+  const JsonCall sent{.target = "DynamoDBStreams_20120810." + std::string(operation),
+                      .body = OneLine(request)};
+  ITEMDB_ASSIGN_OR_RETURN(const std::string reply, Try([&] { return CallJson(streams_, sent, call()); }));
+  absl::StatusOr<JsonValue> json = ParseJson(reply);
+  if (!json.ok())
+    return absl::DataLossError(name_ + " answers " + std::string(operation) +
+                               " with what is no JSON: " + std::string(json.status().message()));
+  return json;
 }
 
 void Side::GiveUp(const absl::Status& error) const {

@@ -7,11 +7,13 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "itemdb/client.h"
+#include "tools/json/json_value.h"
 #include "tools/moving/pace.h"
 #include "tools/moving/patience.h"
 
@@ -25,10 +27,11 @@ class Side {
  public:
   // `name`, in messages: "the source", "the target". `say` gets lines about waiting, on any thread.
   // `fence_pass`: of the tables' fences, which only itemd has, for WriteItems; empty: writes are not let
-  // through a fence.
+  // through a fence. `streams`: where the tables' DynamoDB Streams are, if that is elsewhere.
   Side(Client client, std::string name, Patience patience, std::function<void(const std::string&)> say,
-       std::string fence_pass = "")
+       std::string fence_pass = "", std::optional<Client> streams = std::nullopt)
       : client_(std::move(client)),
+        streams_(streams.has_value() ? *std::move(streams) : client_),
         name_(std::move(name)),
         patience_(std::move(patience)),
         say_(std::move(say)),
@@ -67,6 +70,8 @@ class Side {
   // `pace` before. INVALID_ARGUMENT: a write is refused for good; the message names its item.
   // FAILED_PRECONDITION: a fence does not have this side's pass any more.
   absl::Status WriteItems(const std::vector<BatchWrite>& writes, Pace& pace) const;
+  // An operation of DynamoDB Streams, such as "GetRecords". DATA_LOSS: the reply is no JSON object.
+  absl::StatusOr<JsonValue> CallStreams(std::string_view operation, const JsonValue& request) const;
 
  private:
   // The last write that failed for the whole patience.
@@ -79,6 +84,7 @@ class Side {
   void SayThatItWaits(const absl::Status& error, absl::Duration waited) const;
 
   const Client client_;
+  const Client streams_;
   const std::string name_;
   const Patience patience_;
   const std::function<void(const std::string&)> say_;

@@ -35,9 +35,9 @@ struct BulkWriterOptions {
   // `timeout` is the longest wait for the next acknowledgement. `idempotent` and `client_request_token` have
   // no effect: every chunk carries a token.
   CallOptions call = {};
-  // Lets the writes through the fence of a table that has its SHA-256 (WriteFence::pass_sha256): for who
-  // brings the items of a table that was moved. A table without a fence refuses such writes:
-  // INVALID_ARGUMENT. Only itemd's gRPC has it; elsewhere the writer fails with UNIMPLEMENTED.
+  // Lets the writes through the fence of a table that has its SHA-256 (WriteFence::pass_sha256): for a mover
+  // that fills the table, in a move to this database or back to it. A table without a fence refuses such
+  // writes: INVALID_ARGUMENT. Only itemd's gRPC has it; elsewhere the writer fails with UNIMPLEMENTED.
   std::string fence_pass = {};
 };
 

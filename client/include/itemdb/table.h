@@ -248,15 +248,15 @@ struct RestoreSummary {
   int64_t items_total = 0;
 };
 
-// Why writes of a table's items are refused: the table is moved to another database. Reads go on.
+// Why writes of a table's items are refused: a mover takes them away, or is filling the table. Reads go on.
 struct WriteFence {
-  // Where the items are from now on, as writers are told it: 1 to 1,024 bytes.
+  // Where the items will be, or are, as writers are told it: 1 to 1,024 bytes.
   std::string endpoint;
   // False: writers are answered UNAVAILABLE (TABLE_MOVING) and try again. True: FAILED_PRECONDITION
   // (TABLE_MOVED).
   bool moved = false;
   // The SHA-256, 64 hexadecimal digits in lower case, of the secret (BulkWriterOptions::fence_pass) with
-  // which a BulkWriter writes all the same. Empty: nobody does.
+  // which the BulkWriter of the mover that fills the table writes all the same. Empty: nobody does.
   std::string pass_sha256 = {};
   bool operator==(const WriteFence&) const = default;
 };

@@ -51,6 +51,8 @@ class StreamCall {
   void Leave();
 
   ServingContext& serving() { return serving_; }
+  // Of the caller. Valid once Enter() has admitted the stream.
+  const std::shared_ptr<CallMemory>& memory() const { return memory_; }
   std::string_view method() const { return method_; }
   // Cancelled by Cancel() and when the deadline passes; never null.
   const storage::CancellationPtr& cancellation() const { return cancellation_; }
@@ -92,6 +94,8 @@ class StreamCall {
   // The tables of the request of a stream, once it is known.
   std::optional<std::vector<TableUse>> uses_;
   bool entered_ = false;
+  // Null: the stream was not admitted.
+  std::shared_ptr<CallMemory> memory_;
   size_t reserved_bytes_ = 0;
 };
 

@@ -12,14 +12,18 @@
 #include <thread>
 
 #include "absl/strings/escaping.h"
-#include "bench/pressure/http2_peer.h"
 #include "daemon/process/descriptor.h"
 #include "itemdb/v1/data.pb.h"
 #include "storage/base/check.h"
+#include "tests/processes/http2_peer.h"
 
 namespace itemdb::bench {
 namespace {
 
+using e2e::ConnectAsAttacker;
+using e2e::ConnectTo;
+using e2e::GrpcMessage;
+using e2e::Http2Peer;
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 
 constexpr uint32_t kFirstStream = 1;
@@ -96,8 +100,10 @@ void OpenReflection(const Target& target, int count, const std::atomic<bool>& st
   });
 }
 
-// Connections that pipeline queries with replies of 1 MiB and read nothing.
-void UnreadReplies(const Target& target, int count, const std::atomic<bool>& stop, AttackCounts& counts) {
+// Connections that pipeline queries with replies of 1 MiB and read nothing. `takes_replies` as in
+// Http2PeerOptions.
+void PipelineQueries(const Target& target, int count, bool takes_replies, const std::atomic<bool>& stop,
+                     AttackCounts& counts) {
   v1::QueryRequest query;
   query.set_table_name(kTable);
   query.set_key_condition_expression("id = :id");
@@ -108,7 +114,7 @@ void UnreadReplies(const Target& target, int count, const std::atomic<bool>& sto
   OnThreads(count, [&](int) {
     constexpr int kCalls = 16;
     while (!stop) {
-      Http2Peer peer(target.grpc_port);
+      Http2Peer peer(target.grpc_port, {.takes_replies = takes_replies});
       bool open = true;
       for (int i = 0; open && i < kCalls; ++i) {
         ++counts.rounds;
@@ -123,6 +129,13 @@ void UnreadReplies(const Target& target, int count, const std::atomic<bool>& sto
       if (!open) ++counts.refused;
     }
   });
+}
+
+void UnreadReplies(const Target& target, int count, const std::atomic<bool>& stop, AttackCounts& counts) {
+  PipelineQueries(target, count, /*takes_replies=*/true, stop, counts);
+}
+void ClosedWindows(const Target& target, int count, const std::atomic<bool>& stop, AttackCounts& counts) {
+  PipelineQueries(target, count, /*takes_replies=*/false, stop, counts);
 }
 
 // Calls without a key whose request has 17 MiB, of which the last byte is never sent.
@@ -266,7 +279,7 @@ void ManyConnections(const Target& target, int count, const std::atomic<bool>& s
 
 }  // namespace
 
-HttpCaller::HttpCaller(uint16_t port) : socket_(ConnectTo(port, INADDR_LOOPBACK)) {}
+HttpCaller::HttpCaller(uint16_t port) : socket_(e2e::ConnectTo(port, INADDR_LOOPBACK)) {}
 
 bool HttpCaller::Get() {
   static const std::string request = Post(
@@ -303,6 +316,8 @@ const std::vector<Attack>& Attacks() {
        false, OpenReflection},
       {"unread", "connections that pipeline queries over gRPC and read nothing", 60, false, false,
        UnreadReplies},
+      {"closed-windows", "the same with the flow-control windows of HTTP/2, so that replies stay in itemd",
+       60, false, false, ClosedWindows},
       {"unread-http", "the same over HTTP", 60, false, false, UnreadHttpReplies},
       {"keyless-bodies", "gRPC requests of 17 MiB without a key that never end, 8 a connection", 16, true,
        false, KeylessBodies},

@@ -89,6 +89,11 @@ absl::StatusOr<Caller> CallerOf(const Authorizer& authorizer, const grpc::Callba
   return authorizer.Check(method, std::string_view(first->second.data(), first->second.size()));
 }
 
+std::shared_ptr<CallMemory> MemoryOf(ServingContext& serving, const grpc::CallbackServerContext& context,
+                                     const Caller& caller) {
+  return serving.shares.Of(caller.key_id, AddressOfPeer(context.peer()));
+}
+
 absl::StatusOr<Caller> CheckCallerOf(ServingContext& serving, const grpc::CallbackServerContext& context,
                                      std::string_view method) {
   absl::StatusOr<Caller> caller = CallerOf(serving.authorizer, context, method);
@@ -206,19 +211,34 @@ bool Call::Enter(const grpc::CallbackServerContext& context, MemoryUse use) {
     return false;
   }
   caller_ = *std::move(caller);
-  size_t bytes = kCopiesOfRequest * request_bytes_;
-  CallMemory& memory = *serving_.memory;
-  if (use == MemoryUse::kAny) {
-    memory.Add(bytes);
-  } else if (use == MemoryUse::kSmall && memory.TryReserveSmall(bytes)) {
-    reserved_small_ = true;
-  } else if (use == MemoryUse::kLargeReply ? !memory.TryReserveForLargeReply(bytes)
-                                           : !memory.TryReserve(bytes)) {
-    Complete({CallsFullReply(*serving_.memory), 0}, -1);
+  std::shared_ptr<CallMemory> memory = MemoryOf(serving_, context, caller_);
+  if (!Reserve(*memory, use)) {
+    Complete({CallsFullReply(*memory), 0}, -1);
     return false;
   }
-  reserved_bytes_ = bytes;
+  memory_ = std::move(memory);
   return true;
+}
+
+bool Call::Reserve(CallMemory& memory, MemoryUse use) {
+  const size_t bytes = kCopiesOfRequest * request_bytes_;
+  reserved_bytes_ = bytes;
+  if (use == MemoryUse::kAny) {
+    memory.BeginCall();
+    memory.Add(bytes);
+    return true;
+  }
+  if (!memory.TryBeginCall()) return false;
+  if (use == MemoryUse::kSmall) {
+    reserved_small_ = memory.TryReserveSmall(bytes);
+    if (reserved_small_ || memory.TryReserve(bytes)) return true;
+  } else {
+    if (memory.TryReserveForLargeReply(bytes)) return true;
+    reserved_small_ = memory.TryReserveSmallForLargeReply(bytes);
+    if (reserved_small_) return true;
+  }
+  memory.EndCall();
+  return false;
 }
 
 grpc::Status Call::ErrorReply(const absl::Status& status) { return ToGrpcStatus(status); }
@@ -286,10 +306,9 @@ void Call::Complete(EncodedReply reply, int64_t items, std::string_view outcome)
               .code = {}},
              reply.status, traced_.get(), outcome);
   Audit(reply.status);
-  if (reserved_small_) {
-    serving_.memory->ReleaseSmall(reserved_bytes_);
-  } else {
-    serving_.memory->Release(reserved_bytes_);
+  if (memory_ != nullptr) {
+    memory_->EndCall();
+    reserved_small_ ? memory_->ReleaseSmall(reserved_bytes_) : memory_->Release(reserved_bytes_);
   }
   // Finish() may delete this object.
   CallGate& gate = serving_.gate;

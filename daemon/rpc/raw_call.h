@@ -47,6 +47,10 @@ AuditedCall AuditedCallOf(const grpc::CallbackServerContext& context, std::strin
 // Tells `audit` of a call that Authorizer::Check() or a check of its statements refused.
 void AuditRefusal(CallAudit& audit, AuditedCall call, const grpc::Status& status);
 
+// The memory of `caller` for calls, whose peer is that of `context`.
+std::shared_ptr<CallMemory> MemoryOf(ServingContext& serving, const grpc::CallbackServerContext& context,
+                                     const Caller& caller);
+
 // The caller, as of CallerOf(). Tells `serving.guard` that the connection has proven itself, or that a call
 // of it was refused.
 absl::StatusOr<Caller> CheckCallerOf(ServingContext& serving, const grpc::CallbackServerContext& context,
@@ -63,7 +67,8 @@ inline constexpr size_t kCopiesOfRequest = 2;
 enum class MemoryUse {
   kAny,        // more than there is: GetStatus must work on an overloaded daemon
   kSmall,      // all of it
-  kLargeReply  // half of it: the reply may have megabytes (CallMemory::TryReserveForLargeReply)
+  kLargeReply  // half of it: the reply may have megabytes (CallMemory::TryReserveForLargeReply); a caller who
+               // holds little may take of what is set aside for small requests
 };
 
 // An encoded reply.
@@ -105,8 +110,8 @@ class Call final : public grpc::ServerUnaryReactor {
        size_t request_bytes, grpc::ByteBuffer* reply);
 
   // True: the call was admitted, and Answer() must follow. False: the call was refused and has its status,
-  // because the daemon is stopping, the caller's key does not allow the method, or the memory for calls is
-  // used up.
+  // because the daemon is stopping, the caller's key does not allow the method, or the memory for calls or
+  // the caller's share of it is used up.
   [[nodiscard]] bool Enter(const grpc::CallbackServerContext& context, MemoryUse use);
 
   const Caller& caller() const { return caller_; }
@@ -124,7 +129,7 @@ class Call final : public grpc::ServerUnaryReactor {
     if (!result.ok()) return Complete({ErrorReply(result.status()), 0}, -1);
     const int64_t items = ItemsOf(*result);
     const std::string_view outcome = OutcomeOf(*result);
-    Complete(EncodeReply(*std::move(result), serving_.memory, reply_), items, outcome);
+    Complete(EncodeReply(*std::move(result), memory_, reply_), items, outcome);
   }
 
   void OnCancel() override {
@@ -137,6 +142,8 @@ class Call final : public grpc::ServerUnaryReactor {
  private:
   ~Call() override = default;
   static grpc::Status ErrorReply(const absl::Status& status);
+  // Reserves memory for the request, and a place among the caller's calls. False: its share is used up.
+  bool Reserve(CallMemory& memory, MemoryUse use);
   // `outcome` is OutcomeOf() a reply.
   void Complete(EncodedReply reply, int64_t items, std::string_view outcome = "");
   void Audit(const grpc::Status& status);
@@ -155,6 +162,8 @@ class Call final : public grpc::ServerUnaryReactor {
   std::shared_ptr<TracedCall> traced_;
   Caller caller_;
   CallLogFields log_fields_;
+  // Of the caller. Null: the call was refused before it was known.
+  std::shared_ptr<CallMemory> memory_;
   size_t reserved_bytes_ = 0;
   // Whether they are reserved by TryReserveSmall().
   bool reserved_small_ = false;

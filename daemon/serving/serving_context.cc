@@ -2,8 +2,6 @@
 
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
-
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 
@@ -16,46 +14,6 @@ std::chrono::steady_clock::duration Threshold(absl::Duration configured) {
 }
 
 }  // namespace
-
-bool CallMemory::TryReserve(size_t bytes, size_t held, int64_t limit) {
-  auto wanted = static_cast<int64_t>(bytes);
-  int64_t before = used_.fetch_add(wanted, std::memory_order_relaxed);
-  if (before <= static_cast<int64_t>(held) || before + wanted <= limit) return true;
-  used_.fetch_sub(wanted, std::memory_order_relaxed);
-  return false;
-}
-
-bool CallMemory::TryReserveSmall(size_t bytes) {
-  const auto wanted = static_cast<int64_t>(bytes);
-  if (bytes > kSmallCallBytes) return false;
-  if (small_used_.fetch_add(wanted, std::memory_order_relaxed) + wanted <= limit_ / 8) return true;
-  small_used_.fetch_sub(wanted, std::memory_order_relaxed);
-  return false;
-}
-
-std::chrono::steady_clock::duration CallMemory::ReplyPatience(
-    std::chrono::steady_clock::duration longest) const {
-  using std::chrono::steady_clock;
-  constexpr steady_clock::duration kShortest = std::chrono::seconds(1);
-  // Where `longest` is no limit: the patience of the moment before half of the memory is used.
-  constexpr steady_clock::duration kLongestUnderPressure = std::chrono::minutes(1);
-  const int64_t free = limit_ - used_bytes();
-  const int64_t half = std::max<int64_t>(limit_ / 2, 1);
-  if (free >= half || longest <= kShortest) return longest;
-  const auto scaled = std::chrono::duration_cast<steady_clock::duration>(
-      std::min(longest, kLongestUnderPressure) * (static_cast<double>(free) / static_cast<double>(half)));
-  return std::max(kShortest, scaled);
-}
-
-absl::Status CallsFullError(const CallMemory& memory, std::string_view what_was_done) {
-  // Most calls in flight are answered within this time.
-  constexpr int64_t kRetryAfterMs = 50;
-  return storage::MakeError(
-      absl::StatusCode::kResourceExhausted, kReasonCallsFull,
-      absl::StrFormat("requests and replies in flight take all of the %d bytes they may (--memory); %s",
-                      memory.limit_bytes(), what_was_done),
-      kRetryAfterMs);
-}
 
 absl::Status StoppingError(std::string_view what_was_done) {
   // About the time of a restart.

@@ -2,7 +2,6 @@
 // audit.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -17,6 +16,7 @@
 #include "daemon/serving/call_audit.h"
 #include "daemon/serving/call_gate.h"
 #include "daemon/serving/call_log_fields.h"
+#include "daemon/serving/call_memory.h"
 #include "daemon/serving/call_metrics.h"
 #include "daemon/serving/connection_guard.h"
 #include "daemon/serving/line_limit.h"
@@ -32,52 +32,7 @@ class logger;
 
 namespace itemdb::daemon {
 
-// Reason of RESOURCE_EXHAUSTED: requests and replies in flight have used up their memory; nothing was done.
-inline constexpr std::string_view kReasonCallsFull = "CALLS_FULL";
-
-// Counts the bytes of requests and replies in flight. A reply counts until gRPC has sent it. That may be
-// after the server is destroyed, so replies hold a shared_ptr to this object. Thread-safe.
-class CallMemory {
- public:
-  explicit CallMemory(size_t limit_bytes) : limit_(static_cast<int64_t>(limit_bytes)) {}
-
-  // True: the caller must Release() as many bytes later. False: the limit would be exceeded. Succeeds for any
-  // size while nothing is counted but the `held` bytes that the caller has reserved already.
-  bool TryReserve(size_t bytes, size_t held = 0) { return TryReserve(bytes, held, limit_); }
-  // As TryReserve(), but for streams and for calls whose replies are pages: they leave half of the limit to
-  // small calls, which go on while peers do not take their pages.
-  bool TryReserveForLargeReply(size_t bytes, size_t held = 0) { return TryReserve(bytes, held, limit_ / 2); }
-  // For requests of at most kSmallCallBytes, which an eighth of the limit is set aside for: a long request
-  // may take all the rest, and more when it came alone, and the calls of others go on. True: ReleaseSmall()
-  // must follow instead of Release(). False: nothing is left of that eighth.
-  bool TryReserveSmall(size_t bytes);
-  void ReleaseSmall(size_t bytes) {
-    small_used_.fetch_sub(static_cast<int64_t>(bytes), std::memory_order_relaxed);
-  }
-  static constexpr size_t kSmallCallBytes = 64 << 10;
-  // Adds bytes even beyond the limit: a finished reply is cheaper to send than to refuse and make again.
-  void Add(size_t bytes) { used_.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed); }
-  void Release(size_t bytes) { used_.fetch_sub(static_cast<int64_t>(bytes), std::memory_order_relaxed); }
-
-  // How long a peer may take none of its reply: `longest` while half of the memory is free, and the less the
-  // more is used, down to a second.
-  std::chrono::steady_clock::duration ReplyPatience(std::chrono::steady_clock::duration longest) const;
-
-  int64_t used_bytes() const {
-    return used_.load(std::memory_order_relaxed) + small_used_.load(std::memory_order_relaxed);
-  }
-  int64_t limit_bytes() const { return limit_; }
-
- private:
-  bool TryReserve(size_t bytes, size_t held, int64_t limit);
-
-  const int64_t limit_;
-  std::atomic<int64_t> used_ = 0;
-  std::atomic<int64_t> small_used_ = 0;
-};
-
-// RESOURCE_EXHAUSTED when the memory for calls is used up; UNAVAILABLE from a daemon that is stopping.
-absl::Status CallsFullError(const CallMemory& memory, std::string_view what_was_done = "nothing was done");
+// UNAVAILABLE from a daemon that is stopping.
 absl::Status StoppingError(std::string_view what_was_done = "nothing was done");
 
 // A finished call, for the log of slow calls.
@@ -136,6 +91,7 @@ class SlowRequestLog {
 struct ServingContext {
   ServingContext(size_t memory_bytes, absl::Duration slow_request, common::Log log)
       : memory(std::make_shared<CallMemory>(memory_bytes)),
+        shares(*memory),
         slow_log(slow_request, log),
         audit(std::move(log)) {}
 
@@ -147,6 +103,8 @@ struct ServingContext {
   // Of gRPC connections only; HTTP ends its own.
   ConnectionGuard guard;
   const std::shared_ptr<CallMemory> memory;
+  // Of `memory`.
+  CallShares shares;
   SlowRequestLog slow_log;
   CallAudit audit;
   CallMetrics metrics;

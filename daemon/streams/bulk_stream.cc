@@ -173,8 +173,8 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
   // if there are none, the stream ends with CALLS_FULL.
   bool ReserveForArrived() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     size_t bytes = kCopiesOfRequest * request_.Length();
-    if (!call_.serving().memory->TryReserveForLargeReply(bytes)) {
-      if (chunks_.empty()) EndWith(CallsFullReply(*call_.serving().memory, "nothing more was done"));
+    if (!call_.memory()->TryReserveForLargeReply(bytes)) {
+      if (chunks_.empty()) EndWith(CallsFullReply(*call_.memory(), "nothing more was done"));
       return false;
     }
     chunks_.push_back(std::make_shared<Chunk>());
@@ -215,7 +215,7 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
   }
 
   void Applied(Chunk& chunk, absl::StatusOr<wire::BulkWriteReply> reply) {
-    call_.serving().memory->Release(chunk.reserved_bytes);
+    call_.memory()->Release(chunk.reserved_bytes);
     EncodedReply logged;
     if (reply.ok()) {
       logged.bytes = reply->ByteSizeLong();
@@ -238,7 +238,7 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
     // After a failed chunk no later chunk is acknowledged: acknowledgements must have no gap.
     if (failed_) return false;
     if (reply.ok()) {
-      EncodedReply encoded = EncodeReply(*reply, call_.serving().memory, &acknowledgement_);
+      EncodedReply encoded = EncodeReply(*reply, call_.memory(), &acknowledgement_);
       if (encoded.status.ok()) return true;
       failed_ = true;
       end_ = std::move(encoded.status);

@@ -70,10 +70,10 @@ class ChangeStream final : public ReplyStream {
     const bool last = page->last;
     // A reply may wait long for its client to read. A stream that is refused memory ends; the client can
     // resume it from its last position.
-    CallMemory& memory = *serving().memory;
+    CallMemory& memory = *call().memory();
     const size_t bytes = page->encoded_records.size();
     if (bytes > 0 && !memory.TryReserveForLargeReply(bytes)) return EndForMemory();
-    EncodedReply reply = EncodeReply(*std::move(page), serving().memory, message());
+    EncodedReply reply = EncodeReply(*std::move(page), call().memory(), message());
     // From here on EncodeReply() counts these bytes.
     if (bytes > 0) memory.Release(bytes);
     Send(std::move(reply.status), last);

@@ -47,7 +47,7 @@ class PageStream final : public ReplyStream {
 
   void MakeNext() override {
     expected_bytes_ = ExpectedPageBytes(request_);
-    if (!serving().memory->TryReserveForLargeReply(expected_bytes_)) return EndForMemory();
+    if (!call().memory()->TryReserveForLargeReply(expected_bytes_)) return EndForMemory();
     began_ = std::chrono::steady_clock::now();
     ReadPageOf read = read_;
     read(
@@ -56,7 +56,7 @@ class PageStream final : public ReplyStream {
   }
 
   void SendPage(absl::StatusOr<storage::Page> page) {
-    serving().memory->Release(expected_bytes_);
+    call().memory()->Release(expected_bytes_);
     EncodedReply reply;
     int64_t items = -1;
     bool last = false;
@@ -64,7 +64,7 @@ class PageStream final : public ReplyStream {
       items = ItemsOf(*page);
       last = !page->reply.has_last_evaluated_key();
       if (!last) request_.set_exclusive_start_key(page->reply.last_evaluated_key());
-      reply = EncodeReply(*std::move(page), serving().memory, message());
+      reply = EncodeReply(*std::move(page), call().memory(), message());
     } else {
       reply.status = ToGrpcStatus(page.status());
     }

@@ -72,15 +72,14 @@ class ReflectionStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, 
   // Makes `answer_` from `request_`.
   grpc::Status Answer() {
     const size_t bytes = kCopiesOfRequest * request_.Length();
-    if (!call_.serving().memory->TryReserveForLargeReply(bytes))
-      return CallsFullReply(*call_.serving().memory);
+    if (!call_.memory()->TryReserveForLargeReply(bytes)) return CallsFullReply(*call_.memory());
     grpc::reflection::v1::ServerReflectionRequest request;
     const bool decoded = DecodeRequest(request_, request);
     request_.Clear();
     grpc::Status status =
-        decoded ? EncodeReply(AnswerReflection(request, services_), call_.serving().memory, &answer_).status
+        decoded ? EncodeReply(AnswerReflection(request, services_), call_.memory(), &answer_).status
                 : ToGrpcStatus(UndecodableRequest(call_.method()));
-    call_.serving().memory->Release(bytes);
+    call_.memory()->Release(bytes);
     return status;
   }
 

@@ -46,7 +46,7 @@ void ReplyStream::Send(grpc::Status status, bool last) {
   StartWrite(&message_);
 }
 
-void ReplyStream::EndForMemory() { EndUnlessStopping(CallsFullReply(*serving().memory, kNothingMore)); }
+void ReplyStream::EndForMemory() { EndUnlessStopping(CallsFullReply(*call_.memory(), kNothingMore)); }
 void ReplyStream::End(const absl::Status& status) { EndUnlessStopping(ToGrpcStatus(status)); }
 
 void ReplyStream::EndUnlessStopping(grpc::Status status) {

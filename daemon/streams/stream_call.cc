@@ -39,7 +39,9 @@ grpc::Status StreamCall::Enter() {
   entered_ = true;
   if (grpc::Status caller = CheckCaller(); !caller.ok()) return caller;
   size_t bytes = kStreamBytes + kCopiesOfRequest * request_bytes_;
-  if (!serving_.memory->TryReserveForLargeReply(bytes)) return CallsFullReply(*serving_.memory);
+  std::shared_ptr<CallMemory> memory = MemoryOf(serving_, context_, caller_);
+  if (!memory->TryReserveForLargeReply(bytes)) return CallsFullReply(*memory);
+  memory_ = std::move(memory);
   reserved_bytes_ = bytes;
   Audit({}, grpc::Status::OK);
   return grpc::Status::OK;
@@ -68,7 +70,7 @@ absl::Status StreamCall::CheckUses(const std::vector<TableUse>& uses) {
 }
 
 void StreamCall::Leave() {
-  serving_.memory->Release(reserved_bytes_);
+  if (memory_ != nullptr) memory_->Release(reserved_bytes_);
   if (entered_) serving_.gate.Leave();
 }
 

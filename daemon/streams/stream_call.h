@@ -60,6 +60,8 @@ class StreamCall {
   void Leave();
 
   ServingContext& serving() { return serving_; }
+  // Of the caller. Valid once Enter() has admitted the stream.
+  const std::shared_ptr<CallMemory>& memory() const { return memory_; }
   std::string_view method() const { return method_; }
   // The other end of the connection, as gRPC writes it.
   std::string peer() const { return context_.peer(); }
@@ -106,6 +108,8 @@ class StreamCall {
   // The tables of the request of a stream, once it is known.
   std::optional<std::vector<TableUse>> uses_;
   bool entered_ = false;
+  // Null: the stream was not admitted.
+  std::shared_ptr<CallMemory> memory_;
   size_t reserved_bytes_ = 0;
 };
 

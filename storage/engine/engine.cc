@@ -519,8 +519,14 @@ void Engine::Maintain() {
 }
 
 void Engine::LogDamage(const ReadView& view) {
-  const std::vector<std::string> paused =
-      view.store()->PauseCompactionsAfterDamage(std::chrono::steady_clock::now());
+  for (const Damage& read : view.store()->RecheckFailedReads()) {
+    options_.log->warn(
+        "a read of a table file failed, and succeeded when it was repeated; if that happens again, the disk "
+        "may "
+        "be failing file={} offset={} error={}",
+        read.place.file, read.place.offset, read.error);
+  }
+  const CompactionPauses pauses = view.store()->PauseCompactionsAfterDamage(std::chrono::steady_clock::now());
   for (const DamagedFile& file : view.store()->TakeNewDamage()) {
     for (const Damage& block : file.blocks) {
       options_.log->error(
@@ -533,7 +539,9 @@ void Engine::LogDamage(const ReadView& view) {
           NameOf(block.met_by), block.error);
     }
   }
-  for (const std::string& family : paused) {
+  for (const std::string& family : pauses.ended)
+    options_.log->info("compactions of a column family that met damage succeed again family={}", family);
+  for (const std::string& family : pauses.begun) {
     options_.log->warn(
         "compactions of a column family met damage and are tried again less and less often; writes go on, "
         "reads become slower family={}",

@@ -87,11 +87,14 @@ void KeyRotation::Loop() {
   std::chrono::seconds pause = kFirstPause;
   std::set<std::string> old = FindOldFiles();
   if (old.empty()) return;
+  total_ = old.size();
   log.info("files that need an older encryption key are rewritten files={} key={}", old.size(), key);
   while (!old.empty()) {
     if (!RewriteTableFiles(old)) return;
     const size_t before = old.size();
     old = FindOldFiles();
+    total_ = std::max(total_, old.size());
+    rewritten_ = total_ - old.size();
     if (old.empty()) break;
     pause = old.size() < before ? kFirstPause : std::min(2 * pause, kLongestPause);
     if (!thread_.WaitFor(pause)) return;
@@ -100,6 +103,16 @@ void KeyRotation::Loop() {
       "all files of the data directory need only the first encryption key; the others may be removed from "
       "the key file, unless backups need them key={}",
       key);
+}
+
+void KeyRotation::LogProgress() {
+  ++rewritten_;
+  const size_t tenths = std::min<size_t>(10 * rewritten_ / total_, 10);
+  if (tenths <= logged_tenths_) return;
+  logged_tenths_ = tenths;
+  engine_.options().log->info(
+      "files that need an older encryption key are being rewritten percent={} rewritten={} files={}",
+      10 * tenths, std::min(rewritten_, total_), total_);
 }
 
 bool KeyRotation::RewriteTableFiles(const std::set<std::string>& names) {
@@ -127,7 +140,9 @@ bool KeyRotation::RewriteTableFiles(const std::set<std::string>& names) {
         options, store->family(static_cast<Store::FamilyNumber>(number - std::begin(Store::kFamilyNames))),
         &first, &last);
     if (stopped_) return false;
-    if (!status.ok())
+    if (status.ok())
+      LogProgress();
+    else
       engine_.options().log->warn(
           "a file that needs an older encryption key could not be rewritten file={} error={}",
           file.name.substr(1), WithoutDirectories(status.ToString()));

@@ -28,12 +28,18 @@ class KeyRotation {
 
  private:
   void Loop();
+  // Logs each tenth of the files that are rewritten.
+  void LogProgress();
   // Rewrites the table files among `names`. False: the thread is to end.
   bool RewriteTableFiles(const std::set<std::string>& names);
   // The names of the files that need another key than the first.
   std::set<std::string> FindOldFiles() const;
 
   Engine& engine_;
+  // Files to rewrite since the start, those of them that are, and the tenths that were logged.
+  size_t total_ = 0;
+  size_t rewritten_ = 0;
+  size_t logged_tenths_ = 0;
   // Ends a compaction.
   std::atomic<bool> stopped_ = false;
   // The last member: ends before the others are destroyed.

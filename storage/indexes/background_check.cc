@@ -103,17 +103,19 @@ std::optional<int64_t> BackgroundCheck::CompareSome(int64_t limit) {
   SizeStatistics counted;
   std::string from = place_.from;
   absl::Status failed;
+  // Known to the register of damage, which logs it once, not in each round.
+  absl::Status damage;
   absl::StatusOr<int64_t> compared;
   if (part->index == nullptr) {
     auto count_item = [](std::string_view, size_t) {};
     auto count_entry = [](size_t, const IndexEntry&) {};
-    compared = ForSomeRecords(walk, ItemsOf(*walk.view.store(), table), limit, &from,
+    compared = ForSomeRecords(walk, ItemsOf(*walk.view.store(), table), limit, &from, &damage,
                               [&](std::string_view key, std::string_view record) {
                                 failed.Update(CompareItem(walk, table, nullptr, key, record, differences,
                                                           &checked, {count_item, count_entry}));
                               });
   } else {
-    compared = ForSomeRecords(walk, EntriesOf(*walk.view.store(), *part->index), limit, &from,
+    compared = ForSomeRecords(walk, EntriesOf(*walk.view.store(), *part->index), limit, &from, &damage,
                               [&](std::string_view key, std::string_view record) {
                                 failed.Update(CompareEntry(walk, table, *part->index, key, record,
                                                            differences, &checked, &counted));
@@ -122,7 +124,10 @@ std::optional<int64_t> BackgroundCheck::CompareSome(int64_t limit) {
   // The store has failed, or the check must stop: ignore the results and errors of this chunk; read it again.
   if (!walk.CheckForInterrupts().ok()) return std::nullopt;
   failed.Update(compared.status());
-  if (!failed.ok()) {
+  if (!damage.ok()) error_ = MessageOf(damage);
+  if (absl::IsDataLoss(failed)) {
+    error_ = MessageOf(failed);
+  } else if (!failed.ok()) {
     error_ = MessageOf(failed);
     engine_.options().log->error("the background check could not read records error={}", error_);
   }

@@ -357,7 +357,7 @@ absl::Status CompareEntry(const Walk& walk, const Table& table, const Index& ind
 }
 
 absl::StatusOr<int64_t> ForSomeRecords(
-    const Walk& walk, const Keyspace& keyspace, int64_t limit, std::string* from,
+    const Walk& walk, const Keyspace& keyspace, int64_t limit, std::string* from, absl::Status* damage,
     absl::FunctionRef<void(std::string_view key, std::string_view record)> visit) {
   rocksdb::ReadOptions options;
   options.snapshot = walk.view.snapshot();
@@ -365,17 +365,25 @@ absl::StatusOr<int64_t> ForSomeRecords(
   options.fill_cache = false;
   KeyspaceIterator it(*walk.view.store(), keyspace, options);
   int64_t visited = 0;
-  for (it.Seek(*from); it.Valid() && visited < limit; it.Next()) {
-    visit(it.key(), it.value());
-    if (++visited % kVisitsBetweenChecks == 0) ITEMDB_RETURN_IF_ERROR(walk.CheckForInterrupts());
-    // The smallest possible key after this one.
-    from->assign(it.key());
-    from->push_back('\0');
-  }
-  if (!it.status().ok())
-    return walk.view.store()->ReadError("cannot read column family " + keyspace.family()->GetName(),
-                                        it.status(), DamageMetBy::kCheck);
-  return visited;
+  absl::Status status;
+  it.Seek(*from);
+  do {
+    for (; it.Valid() && visited < limit; it.Next()) {
+      visit(it.key(), it.value());
+      if (++visited % kVisitsBetweenChecks == 0) ITEMDB_RETURN_IF_ERROR(walk.CheckForInterrupts());
+      // The smallest possible key after this one.
+      from->assign(it.key());
+      from->push_back('\0');
+    }
+    // Damage behind the last of these records is met by the next call.
+    if (visited == limit || it.status().ok()) return visited;
+    // Registers the damage.
+    status = walk.view.store()->ReadError("cannot read column family " + keyspace.family()->GetName(),
+                                          it.status(), DamageMetBy::kCheck);
+    if (absl::IsDataLoss(status)) damage->Update(status);
+  } while (it.StepPastDamage(*from));
+  if (absl::IsDataLoss(status) && it.status().IsCorruption()) return visited;
+  return status;
 }
 
 absl::Status CompareTable(const Walk& walk, const Table& table, const Index* only_index,

@@ -75,10 +75,11 @@ absl::Status ForEachRecord(const Walk& walk, const Keyspace& keyspace,
                            const std::function<void(std::string_view key, std::string_view record)>& visit,
                            std::string_view prefix = "");
 
-// As ForEachRecord, for at most `limit` records from the key `*from` on; moves `*from` after them. Returns
-// the number of records: fewer than `limit` at the end of the keyspace.
+// As ForEachRecord, for at most `limit` records from the key `*from` on; moves `*from` after them. Goes on
+// behind damaged blocks, and sets `*damage` if there are any. Returns the number of records: fewer than
+// `limit` at the end of the keyspace.
 absl::StatusOr<int64_t> ForSomeRecords(
-    const Walk& walk, const Keyspace& keyspace, int64_t limit, std::string* from,
+    const Walk& walk, const Keyspace& keyspace, int64_t limit, std::string* from, absl::Status* damage,
     absl::FunctionRef<void(std::string_view key, std::string_view record)> visit);
 
 // Callbacks that count while items are compared.

@@ -208,32 +208,43 @@ absl::StatusOr<ExpirySweeper::Page> ExpirySweeper::ReadPage(SweepState& state, c
   KeyspaceIterator it(*view->store(), EntriesOf(*view->store(), *index), options);
   size_t bytes = 0;
   size_t entries = 0;
-  for (it.Seek(std::max(from, due.lower)); it.Valid(); it.Next()) {
-    const std::string_view entry_key = it.key();
-    page.full =
-        page.actions.size() >= kExpiredAtOnce || bytes >= kExpiredBytesAtOnce || entries++ >= kEntriesAtOnce;
-    if (page.full || entry_key >= due.upper) break;
-    absl::StatusOr<std::optional<PreparedAction>> action = ReadItem(*view, table, *index, entry_key);
-    if (!action.ok() && !absl::IsDataLoss(action.status())) {
-      page.failed = action.status();
-      break;
+  std::string last = std::max(from, due.lower);
+  it.Seek(last);
+  bool goes_on = true;
+  while (goes_on) {
+    for (; it.Valid(); it.Next()) {
+      const std::string_view entry_key = it.key();
+      page.full = page.actions.size() >= kExpiredAtOnce || bytes >= kExpiredBytesAtOnce ||
+                  entries++ >= kEntriesAtOnce;
+      if (page.full || entry_key >= due.upper) break;
+      absl::StatusOr<std::optional<PreparedAction>> action = ReadItem(*view, table, *index, entry_key);
+      if (!action.ok() && !absl::IsDataLoss(action.status())) {
+        page.failed = action.status();
+        break;
+      }
+      if (!action.ok()) {
+        ReportDamageOnce(state, MessageOf(action.status()));
+      } else if (!action->has_value()) {
+        ReportDamageOnce(state, "an entry of its index belongs to no item");
+      } else {
+        bytes += (*action)->prefetched.item->size();
+        page.actions.push_back(**std::move(action));
+        page.entry_keys.emplace_back(entry_key);
+      }
+      last.assign(entry_key);
     }
-    if (!action.ok()) {
-      ReportDamageOnce(state, MessageOf(action.status()));
-    } else if (!action->has_value()) {
-      ReportDamageOnce(state, "an entry of its index belongs to no item");
-    } else {
-      bytes += (*action)->prefetched.item->size();
-      page.actions.push_back(**std::move(action));
-      page.entry_keys.emplace_back(entry_key);
-    }
+    if (it.Valid() || !it.status().IsCorruption()) break;
+    // Entries that cannot be read expire once they can be. Those behind them expire now.
+    ReportDamageOnce(state, MessageOf(view->store()->ReadError(
+                                "cannot read the time to live of table " + state.table_name, it.status())));
+    goes_on = it.StepPastDamage(last);
   }
-  if (!it.status().ok()) {
+  if (it.Valid()) {
+    page.next = std::string(it.key());
+  } else if (!it.status().ok() && !it.status().IsCorruption()) {
     page.failed =
         view->store()->ReadError("cannot read the time to live of table " + state.table_name, it.status());
     page.next = page.entry_keys.empty() ? from : page.entry_keys.back() + '\0';
-  } else if (it.Valid()) {
-    page.next = std::string(it.key());
   }
   return page;
 }
@@ -264,6 +275,8 @@ void ExpirySweeper::ReportDamageOnce(SweepState& state, const std::string& what)
   if (state.damaged) return;
   state.damaged = true;
   state.retry_at = Clock::now() + engine_.options().damaged_expiry_interval;
+  if (state.reported == what) return;
+  state.reported = what;
   engine_.options().log->error(
       "expired items may be left undeleted until the table is checked and repaired table={} error={}",
       state.table_name, what);

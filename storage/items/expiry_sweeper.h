@@ -39,6 +39,8 @@ class ExpirySweeper {
     // A record of the table could not be read, which was logged. Expired items may have been skipped; from
     // `retry_at` on they are read again.
     bool damaged = false;
+    // What was logged.
+    std::string reported = {};
     Clock::time_point retry_at = {};
     // The next page is read at this time or later.
     Clock::time_point not_before = {};

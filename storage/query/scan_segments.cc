@@ -74,14 +74,15 @@ bool IsInUse(const Catalog& catalog, const std::string& table_name, uint64_t sto
 }
 
 // Visits every record and splits by number of records.
-absl::StatusOr<SplitPoints> SplitByNumber(KeyspaceIterator& it, int32_t parts, int64_t records) {
+absl::StatusOr<SplitPoints> SplitByNumber(const Store& store, KeyspaceIterator& it, int32_t parts,
+                                          int64_t records) {
   SplitPoints points;
   int64_t visited = 0;
   for (it.SeekToFirst(); it.Valid(); it.Next(), ++visited) {
     if (visited * parts >= records * static_cast<int64_t>(points.size() + 1)) points.emplace_back(it.key());
     if (static_cast<int32_t>(points.size()) + 1 == parts) break;
   }
-  if (!it.status().ok()) return FromRocksDB("cannot read a table to split it", it.status());
+  if (!it.status().ok()) return store.ReadError("cannot read a table to split it", it.status());
   return points;
 }
 
@@ -123,7 +124,7 @@ absl::StatusOr<SplitPoints> SplitBySize(const Store& store, const Keyspace& keys
     std::string point(it.key());
     if (point > first && (points.empty() || point > points.back())) points.push_back(std::move(point));
   }
-  if (!it.status().ok()) return FromRocksDB("cannot read a table to split it", it.status());
+  if (!it.status().ok()) return store.ReadError("cannot read a table to split it", it.status());
   return points;
 }
 
@@ -150,7 +151,7 @@ absl::StatusOr<SplitPoints> MeasureSplitPoints(const ReadView& view, const Keysp
   options.fill_cache = false;
   KeyspaceIterator it(*view.store(), keyspace, options);
   parts = std::min(parts, kMaxScanRanges);
-  if (records <= kExactRecords) return SplitByNumber(it, parts, records);
+  if (records <= kExactRecords) return SplitByNumber(*view.store(), it, parts, records);
   return SplitBySize(*view.store(), keyspace, it, parts, cancellation);
 }
 

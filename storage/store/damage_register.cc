@@ -65,7 +65,7 @@ std::optional<DamagedPlace> PlaceOfDamage(const rocksdb::Status& error) {
   while (begin > 0 && IsDigit(text[begin - 1])) --begin;
   if (begin == ending) return std::nullopt;
   return DamagedPlace{text.substr(begin, ending + kTableFileEnding.size() - begin),
-                      NumberAfter(text, " offset ").value_or(0)};
+                      NumberAfter(text, " offset ").value_or(0), NumberAfter(text, " len ").value_or(0)};
 }
 
 void DamageRegister::Record(const rocksdb::Status& error, DamageMetBy met_by) {
@@ -74,7 +74,31 @@ void DamageRegister::Record(const rocksdb::Status& error, DamageMetBy met_by) {
   const Block block(place->file, place->offset);
   Entry entry{{*std::move(place), met_by, NowMicros(), WithoutDirectories(error.ToString())}};
   MutexLock lock(mutex_);
-  if (blocks_.size() < kMaxBlocks && blocks_.emplace(block, std::move(entry)).second) has_new_ = true;
+  if (blocks_.size() + failed_reads_.size() >= kMaxBlocks || blocks_.contains(block)) return;
+  if (error.IsIOError()) {
+    failed_reads_.emplace(block, std::move(entry));
+  } else {
+    blocks_.emplace(block, std::move(entry));
+    has_new_ = true;
+  }
+}
+
+std::vector<Damage> DamageRegister::Recheck(const std::function<bool(const DamagedPlace&)>& fails) {
+  std::map<Block, Entry> failed;
+  {
+    MutexLock lock(mutex_);
+    failed.swap(failed_reads_);
+  }
+  std::vector<Damage> readable;
+  for (auto& [block, entry] : failed) {
+    if (!fails(entry.damage.place)) {
+      readable.push_back(std::move(entry.damage));
+      continue;
+    }
+    MutexLock lock(mutex_);
+    if (blocks_.emplace(block, std::move(entry)).second) has_new_ = true;
+  }
+  return readable;
 }
 
 std::vector<DamagedFile> DamageRegister::List(rocksdb::DB& db) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -28,6 +29,8 @@ struct DamagedPlace {
   // Without the directory: "000042.sst".
   std::string file;
   uint64_t offset = 0;
+  // How much was to be read; 0: the error does not say.
+  uint64_t bytes = 0;
 };
 // nullopt: `error` is neither a corruption nor a failed read, or names no table file.
 std::optional<DamagedPlace> PlaceOfDamage(const rocksdb::Status& error);
@@ -67,8 +70,12 @@ class DamageRegister {
   static constexpr size_t kMaxBlocks = 1'000;
 
   // Adds the block that `error` names, unless it is known. Does nothing for an error that PlaceOfDamage does
-  // not know. Never waits for the disk.
+  // not know. Never waits for the disk. A failed read of the disk is damage only when it has failed twice:
+  // Recheck() decides.
   void Record(const rocksdb::Status& error, DamageMetBy met_by);
+  // Asks `fails` to read again what could not be read since the last call. What fails again is damage.
+  // Returns the rest. Called by one thread.
+  std::vector<Damage> Recheck(const std::function<bool(const DamagedPlace&)>& fails);
 
   // The known damage in the table files that `db` has. Forgets that of files that are gone.
   std::vector<DamagedFile> List(rocksdb::DB& db);
@@ -86,6 +93,8 @@ class DamageRegister {
 
   Mutex mutex_;
   std::map<Block, Entry> blocks_ ABSL_GUARDED_BY(mutex_);
+  // Failed reads of the disk, until Recheck().
+  std::map<Block, Entry> failed_reads_ ABSL_GUARDED_BY(mutex_);
   bool has_new_ ABSL_GUARDED_BY(mutex_) = false;
 };
 

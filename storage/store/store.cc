@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <set>
@@ -33,7 +34,11 @@ class FailedJobs : public rocksdb::EventListener {
 
   // RocksDB calls this for failed compactions too, before OnBackgroundError, on the same thread.
   void OnCompactionCompleted(rocksdb::DB*, const rocksdb::CompactionJobInfo& job) override {
-    if (job.status.ok()) return;
+    if (job.status.ok()) {
+      MutexLock lock(mutex_);
+      succeeded_families_.insert(job.cf_name);
+      return;
+    }
     const bool cannot_read = CannotRead(job);
     if (cannot_read && damage_ != nullptr) damage_->Record(job.status, DamageMetBy::kCompaction);
     MutexLock lock(mutex_);
@@ -49,7 +54,10 @@ class FailedJobs : public rocksdb::EventListener {
       MutexLock lock(mutex_);
       const auto family = unreadable_.extract(std::this_thread::get_id());
       if (!family.empty() || status->IsCorruption()) {
-        if (!family.empty()) stopped_families_.insert(family.mapped());
+        if (!family.empty()) {
+          stopped_families_.insert(family.mapped());
+          succeeded_families_.erase(family.mapped());
+        }
         *status = rocksdb::Status::OK();
         return;
       }
@@ -71,6 +79,12 @@ class FailedJobs : public rocksdb::EventListener {
     return std::exchange(stopped_families_, {});
   }
 
+  // The families of which a compaction has succeeded since the last one that met damage.
+  std::set<std::string> succeeded_families() {
+    MutexLock lock(mutex_);
+    return succeeded_families_;
+  }
+
  private:
   // Whether the compaction failed because a file that it read is damaged. An error of writing names another
   // file, or is of the disk as a whole.
@@ -88,17 +102,41 @@ class FailedJobs : public rocksdb::EventListener {
   // By thread: the family of a compaction that could not read a file, until OnBackgroundError.
   std::map<std::thread::id, std::string> unreadable_ ABSL_GUARDED_BY(mutex_);
   std::set<std::string> stopped_families_ ABSL_GUARDED_BY(mutex_);
+  std::set<std::string> succeeded_families_ ABSL_GUARDED_BY(mutex_);
 };
 
 namespace {
 
 // The parts of a RocksDB message, each followed by what ended it, are at most one path with words around it.
 constexpr std::string_view kPartEnds[] = {": ", " in file "};
+// The text of EIO, whose slash is of no path.
+constexpr std::string_view kInputOutputError = "Input/output error";
 
 // As FromRocksDB. A file of the store that is missing is a damage too.
 absl::Status OpeningError(const std::string& what, const rocksdb::Status& status) {
   if (IsMissingFile(status)) return DataLossError(what + ": " + status.ToString());
   return FromRocksDB(what, status);
+}
+
+// Whether the bytes at `place` of the file `path` can be read, also when the file is gone. Reads some more on
+// both sides: an encrypted file has a head that the offset may count or not.
+bool CanRead(rocksdb::Env& env, const std::string& path, const DamagedPlace& place) {
+  constexpr uint64_t kMargin = 64 << 10;
+  constexpr uint64_t kPiece = 256 << 10;
+  constexpr uint64_t kMost = 4 << 20;
+  std::unique_ptr<rocksdb::RandomAccessFile> file;
+  const rocksdb::Status opened = env.NewRandomAccessFile(path, &file, rocksdb::EnvOptions());
+  if (!opened.ok()) return IsMissingFile(opened);
+  std::string scratch(kPiece, '\0');
+  uint64_t at = place.offset - std::min(place.offset, kMargin);
+  const uint64_t end = place.offset + std::min(place.bytes, kMost) + kMargin;
+  while (at < end) {
+    rocksdb::Slice read;
+    if (!file->Read(at, kPiece, &read, scratch.data()).ok()) return false;
+    if (read.size() < kPiece) return true;
+    at += kPiece;
+  }
+  return true;
 }
 
 // Keeps the mark of the MANIFEST.
@@ -134,7 +172,11 @@ std::string WithoutDirectories(std::string_view message) {
     }
     std::string_view part = message.substr(0, end);
     message.remove_prefix(end);
-    if (const size_t first = part.find('/'); first != std::string_view::npos) {
+    const size_t first = part.find('/');
+    constexpr size_t kSlash = kInputOutputError.find('/');
+    const bool is_error = first != std::string_view::npos && first >= kSlash &&
+                          part.substr(first - kSlash).starts_with(kInputOutputError);
+    if (first != std::string_view::npos && !is_error) {
       const size_t space = part.rfind(' ', first);
       const size_t begin = space == std::string_view::npos ? 0 : space + 1;
       result += part.substr(0, begin);
@@ -392,9 +434,21 @@ StoreFigures Store::MeasureFigures(uint64_t current_snapshot) const {
   return figures;
 }
 
-std::vector<std::string> Store::PauseCompactionsAfterDamage(std::chrono::steady_clock::time_point now) {
-  std::vector<std::string> begun;
+bool Store::HasRecovered(int family, const CompactionPause& pause,
+                         const std::set<std::string>& succeeded) const {
+  if (!succeeded.contains(kFamilyNames[family])) return false;
+  for (const DamagedFile& file : ListDamage()) {
+    if (file.family == kFamilyNames[family]) return false;
+  }
+  std::string files;
+  return db_->GetProperty(families_[family], rocksdb::DB::Properties::kNumFilesAtLevelPrefix + "0", &files) &&
+         std::strtoull(files.c_str(), nullptr, 10) < pause.level0_files;
+}
+
+CompactionPauses Store::PauseCompactionsAfterDamage(std::chrono::steady_clock::time_point now) {
+  CompactionPauses changes;
   const std::set<std::string> stopped = failed_jobs_->TakeStoppedFamilies();
+  const std::set<std::string> succeeded = failed_jobs_->succeeded_families();
   for (int i = 0; i < kFamilies; ++i) {
     std::unordered_map<std::string, std::string> changed;
     {
@@ -402,8 +456,17 @@ std::vector<std::string> Store::PauseCompactionsAfterDamage(std::chrono::steady_
       CompactionPause& pause = pauses_[i];
       if (stopped.contains(kFamilyNames[i])) {
         if (pause.next.count() == 0) {
+          const rocksdb::Options before = db_->GetOptions(families_[i]);
           pause.next = first_pause_;
-          begun.emplace_back(kFamilyNames[i]);
+          pause.level0_files = static_cast<uint64_t>(before.level0_slowdown_writes_trigger);
+          pause.limits = {
+              {"level0_slowdown_writes_trigger", std::to_string(before.level0_slowdown_writes_trigger)},
+              {"level0_stop_writes_trigger", std::to_string(before.level0_stop_writes_trigger)},
+              {"soft_pending_compaction_bytes_limit",
+               std::to_string(before.soft_pending_compaction_bytes_limit)},
+              {"hard_pending_compaction_bytes_limit",
+               std::to_string(before.hard_pending_compaction_bytes_limit)}};
+          changes.begun.emplace_back(kFamilyNames[i]);
         }
         pause.pauses = true;
         pause.until = now + pause.next;
@@ -418,11 +481,14 @@ std::vector<std::string> Store::PauseCompactionsAfterDamage(std::chrono::steady_
       } else if (pause.pauses && now >= pause.until) {
         pause.pauses = false;
         changed = {{"disable_auto_compactions", "false"}};
+      } else if (!pause.pauses && pause.next.count() != 0 && HasRecovered(i, pause, succeeded)) {
+        changed = std::exchange(pause, CompactionPause()).limits;
+        changes.ended.emplace_back(kFamilyNames[i]);
       }
     }
     if (!changed.empty()) (void)db_->SetOptions(families_[i], changed);
   }
-  return begun;
+  return changes;
 }
 
 std::vector<std::string> Store::PausedFamilies() const {
@@ -437,11 +503,23 @@ std::vector<std::string> Store::PausedFamilies() const {
 absl::Status Store::ReadError(const std::string& what, const rocksdb::Status& status,
                               DamageMetBy met_by) const {
   if (damage_ != nullptr) damage_->Record(status, met_by);
-  return FromRocksDB(what, status);
+  const absl::Status error = FromRocksDB(what, status);
+  if (absl::IsDataLoss(error))
+    return DataLossError(MessageOf(error) + "; 'itemctl damage list' names what cannot be read");
+  if (!PlaceOfDamage(status).has_value()) return error;
+  return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
+                   what + ": " + WithoutDirectories(status.ToString()), 1000);
 }
 
 std::vector<DamagedFile> Store::ListDamage() const {
   return damage_ == nullptr ? std::vector<DamagedFile>() : damage_->List(*db_);
+}
+
+std::vector<Damage> Store::RecheckFailedReads() const {
+  if (damage_ == nullptr) return {};
+  return damage_->Recheck([this](const DamagedPlace& place) {
+    return !CanRead(*db_->GetEnv(), db_->GetName() + "/" + place.file, place);
+  });
 }
 
 std::vector<DamagedFile> Store::TakeNewDamage() const {

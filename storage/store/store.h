@@ -34,6 +34,13 @@ class logger;
 namespace itemdb::storage {
 
 class FailedJobs;
+
+// The column families whose compactions began to pause since the last call, and those that are as before
+// again.
+struct CompactionPauses {
+  std::vector<std::string> begun;
+  std::vector<std::string> ended;
+};
 class LoggedChanges;
 class StoreCounters;
 
@@ -212,18 +219,23 @@ class Store {
   // After a compaction met damage: pauses the automatic compactions of its column family, and keeps RocksDB
   // from slowing or stopping writes because files pile up behind the damaged one. RocksDB would repeat the
   // compaction each second. After the pause it may try again, as the file may be gone. Each failure doubles
-  // the pause, to at most kMaxCompactionPause. Returns the families whose compactions pause for the first
-  // time. Called periodically, by one thread.
-  std::vector<std::string> PauseCompactionsAfterDamage(std::chrono::steady_clock::time_point now);
+  // the pause, to at most kMaxCompactionPause. RocksDB's limits for writes are set again when the family has
+  // no known damage any more, a compaction has succeeded, and few files are left in level 0. Called
+  // periodically, by one thread.
+  CompactionPauses PauseCompactionsAfterDamage(std::chrono::steady_clock::time_point now);
   static constexpr std::chrono::hours kMaxCompactionPause{1};
   // The names of the column families whose compactions pause. Thread-safe.
   std::vector<std::string> PausedFamilies() const;
 
-  // As FromRocksDB; puts damage of a table file into the register.
+  // As FromRocksDB; puts damage of a table file into the register. Messages tell no path, as callers may be
+  // on other machines, and those of DATA_LOSS the command that says more.
   absl::Status ReadError(const std::string& what, const rocksdb::Status& status,
                          DamageMetBy met_by = DamageMetBy::kRead) const;
   // The damage of the table files that this store has; nothing without a register.
   std::vector<DamagedFile> ListDamage() const;
+  // Reads again what could not be read from the disk since the last call, before TakeNewDamage() can have it.
+  // Returns what can be read now. Waits for the disk; called by one thread.
+  std::vector<Damage> RecheckFailedReads() const;
   // Damage that was not there at the last call.
   std::vector<DamagedFile> TakeNewDamage() const;
 
@@ -270,11 +282,16 @@ class Store {
   std::shared_ptr<FailedJobs> failed_jobs_;
   // The compactions of one family. They pause until `until`; after that the pause is over, and the next one
   // will be `next`.
+  // `limits`: RocksDB's limits for writes as they were before, and the files of level 0 at the lowest one.
   struct CompactionPause {
     bool pauses = false;
     std::chrono::steady_clock::time_point until;
     std::chrono::milliseconds next{0};
+    std::unordered_map<std::string, std::string> limits;
+    uint64_t level0_files = 0;
   };
+  // Whether RocksDB's limits for writes of a family, whose compactions do not pause, can be set again.
+  bool HasRecovered(int family, const CompactionPause& pause, const std::set<std::string>& succeeded) const;
   std::chrono::milliseconds first_pause_{0};
   mutable Mutex pauses_mutex_;
   std::array<CompactionPause, kFamilies> pauses_ ABSL_GUARDED_BY(pauses_mutex_);

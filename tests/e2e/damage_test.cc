@@ -70,6 +70,13 @@ TEST_F(DamageE2e, HasAWayPastItFromTheFirstErrorToTheNewItem) {
   const CommandResult failed = Itemctl({"scan", "Parts"});
   EXPECT_NE(failed.exit_code, 0);
   EXPECT_THAT(failed.err, HasSubstr("checksum"));
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"count", "Parts"},
+                                                  {"scan", "Parts", "--segments", "2"},
+                                                  {"partiql", "SELECT * FROM Parts"}}) {
+    const CommandResult refused = Itemctl(command);
+    EXPECT_NE(refused.exit_code, 0) << command[0];
+    EXPECT_THAT(refused.err, HasSubstr("'itemctl damage list'")) << command[0];
+  }
 
   const CommandResult skipped = Itemctl({"-o", "jsonl", "scan", "Parts", "--skip-damage"});
   EXPECT_NE(skipped.exit_code, 0) << "a program that looks at the exit code takes this for everything";
@@ -85,6 +92,10 @@ TEST_F(DamageE2e, HasAWayPastItFromTheFirstErrorToTheNewItem) {
     if (!there.contains(std::to_string(i))) lost = std::to_string(i);
   }
   const std::string key = R"({"id": ")" + lost + R"("})";
+  const CommandResult counted = Itemctl({"-o", "json", "count", "Parts", "--skip-damage"});
+  EXPECT_NE(counted.exit_code, 0);
+  EXPECT_THAT(counted.err, HasSubstr("skipped damage: between {\"id\": "));
+  EXPECT_EQ(Json::parse(counted.out, nullptr, false)["Count"], there.size()) << counted.out;
 
   EXPECT_THAT(Itemctl({"-o", "table", "status"}).out, HasSubstr("1 file, 1 block"));
   const Json list = Document({"-o", "jsonl", "damage", "list"});

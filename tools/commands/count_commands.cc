@@ -5,6 +5,7 @@
 #include "common/status_macros.h"
 #include "tools/cli/command_table.h"
 #include "tools/cli/reserved_names.h"
+#include "tools/commands/query_commands.h"
 
 namespace itemdb::tools {
 namespace {
@@ -15,6 +16,7 @@ absl::StatusOr<Request> CountRequest(const CountOptions& options) {
   ITEMDB_RETURN_IF_ERROR(FillRead(options, request));
   request.select = Select::kCount;
   request.count_all = true;
+  request.skip_damage = options.skip_damage;
   return request;
 }
 
@@ -35,8 +37,9 @@ absl::StatusOr<ItemPage> Count(Context& context, const Client& client, const Cou
 absl::Status RunCount(Context& context, const CountOptions& options) {
   ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
   ITEMDB_ASSIGN_OR_RETURN(const ItemPage page, Count(context, client, options));
+  PrintSkippedDamage(context, page);
   context.PrintSummary(JsonValue::Object().Add("Count", page.count).Add("ScannedCount", page.scanned_count));
-  return absl::OkStatus();
+  return SkippedDamageError(page.skipped_damage.size());
 }
 
 void RegisterCountCommands(CommandTable& table) {
@@ -55,6 +58,9 @@ void RegisterCountCommands(CommandTable& table) {
       [options](Context& context) { return RunCount(context, *options); });
   AddReadOptions(command, *options);
   AddKeyConditionOption(command, options->key_condition_expression, /*required=*/false);
+  command->add_flag(
+      "--skip-damage", options->skip_damage,
+      "Count on behind items that cannot be read, print where on stderr, and end with an error");
 }
 
 }  // namespace itemdb::tools

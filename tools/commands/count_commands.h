@@ -14,6 +14,8 @@ class CommandTable;
 struct CountOptions : ReadOptions {
   // Empty for the whole table or index.
   std::string key_condition_expression;
+  // Count on behind items that cannot be read, and print where they are on stderr.
+  bool skip_damage = false;
 };
 
 // Counts the whole range in one call and in one snapshot.

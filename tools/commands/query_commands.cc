@@ -142,16 +142,6 @@ NextPage PagesOfSegments(Client& client, Context& context, const ScanRequest& re
   };
 }
 
-// To stderr: standard output has the items alone.
-void PrintSkipped(Context& context, const SkippedDamage& skipped) {
-  const auto text = [](const std::optional<Item>& key, const char* none) {
-    return key.has_value() ? OneLine(ItemToJson(*key, ItemForm::kPlain)) : std::string(none);
-  };
-  context.err() << absl::StrFormat("skipped damage: between %s and %s\n",
-                                   text(skipped.after_key, "the beginning of the page"),
-                                   text(skipped.before_key, "the end of the page"));
-}
-
 // Prints the pages of a read of `total` items; 0: not known.
 absl::Status PrintPages(Context& context, Client& client, const PageOptions& options, int64_t total,
                         const NextPage& next_page) {
@@ -177,7 +167,7 @@ absl::Status PrintPages(Context& context, Client& client, const PageOptions& opt
     if (!next.has_value()) break;
     const ItemPage& page = *next;
     for (const Item& item : page.items) ITEMDB_RETURN_IF_ERROR(writer.Write(item));
-    for (const SkippedDamage& skipped : page.skipped_damage) PrintSkipped(context, skipped);
+    PrintSkippedDamage(context, page);
     skipped_places += page.skipped_damage.size();
     count += page.count;
     scanned_count += page.scanned_count;
@@ -198,14 +188,28 @@ absl::Status PrintPages(Context& context, Client& client, const PageOptions& opt
   }
   consumed.Print(context);
   ITEMDB_RETURN_IF_ERROR(output.Close());
-  if (skipped_places == 0) return absl::OkStatus();
-  // A program that only looks at the exit code must not take the output for everything.
-  return absl::DataLossError(
-      absl::StrFormat("%d place%s with damage skipped; \"itemctl damage list\" names the keys",
-                      skipped_places, skipped_places == 1 ? "" : "s"));
+  return SkippedDamageError(skipped_places);
 }
 
 }  // namespace
+
+void PrintSkippedDamage(Context& context, const ItemPage& page) {
+  const auto text = [](const std::optional<Item>& key, const char* none) {
+    return key.has_value() ? OneLine(ItemToJson(*key, ItemForm::kPlain)) : std::string(none);
+  };
+  for (const SkippedDamage& skipped : page.skipped_damage) {
+    context.err() << absl::StrFormat("skipped damage: between %s and %s\n",
+                                     text(skipped.after_key, "the beginning of the page"),
+                                     text(skipped.before_key, "the end of the page"));
+  }
+}
+
+absl::Status SkippedDamageError(size_t places) {
+  if (places == 0) return absl::OkStatus();
+  return absl::DataLossError(
+      absl::StrFormat("%d place%s with damage skipped; \"itemctl damage list\" names the keys", places,
+                      places == 1 ? "" : "s"));
+}
 
 absl::Status RunQuery(Context& context, const QueryOptions& options) {
   QueryRequest request;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "itemdb/requests.h"
 #include "tools/cli/consumed_capacity.h"
 #include "tools/cli/context.h"
 #include "tools/cli/read_options.h"
@@ -42,6 +43,12 @@ struct QueryOptions : PageOptions {
   std::string key_condition_expression;
   bool scan_index_forward = true;
 };
+
+// Prints the places where a page could not be read on stderr, because standard output has the items alone.
+void PrintSkippedDamage(Context& context, const ItemPage& page);
+// OK without places. DATA_LOSS: a program that only looks at the exit code must not take the output for
+// everything.
+absl::Status SkippedDamageError(size_t places);
 
 absl::Status RunQuery(Context& context, const QueryOptions& options);
 absl::Status RunScan(Context& context, const ScanOptions& options);

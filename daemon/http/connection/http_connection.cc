@@ -11,6 +11,7 @@
 #include <boost/beast/core/flat_buffer.hpp>
 
 #include "daemon/http/connection/request_in_progress.h"
+#include "daemon/process/listen_address.h"
 
 namespace itemdb::http {
 namespace {
@@ -67,6 +68,8 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
  public:
   Connection(HttpWorker& worker, Stream stream)
       : worker_(worker), context_(worker.context), stream_(std::move(stream)) {
+    peer_.name = daemon::PeerOf(socket().native_handle());
+    peer_.memory = context_.serving.shares.Of("", daemon::AddressOfPeer(peer_.name));
     worker_.connections.insert(this);
   }
   ~Connection() override { worker_.connections.erase(this); }
@@ -167,7 +170,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
       state_ = State::kReading;
       request_deadline_ = After(context_.request_timeout);
       deadline_ = std::min(request_deadline_, After(context_.handshake_timeout));
-      request_.emplace(context_, socket().native_handle());
+      request_.emplace(context_, peer_);
     }
     switch (request_->Parse(buffer_)) {
       case Next::kRead:
@@ -308,7 +311,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   }
 
   HttpClock::duration PatienceOfReply() const {
-    return context_.serving.memory->ReplyPatience(context_.request_timeout);
+    return peer_.memory->ReplyPatience(context_.request_timeout);
   }
 
   void OnWritten(error_code error) {
@@ -326,7 +329,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   void RefusePlainHttp() {
     state_ = State::kWriting;
     taken_ = HttpClock::now();
-    request_.emplace(context_, socket().native_handle());
+    request_.emplace(context_, peer_);
     request_->RefuseAndClose(400, "SerializationException",
                              "only HTTP over TLS is served here: begin with https://");
     net::async_write(plain(), request_->EncodeReply(), [self = Self()](error_code error, size_t) {
@@ -395,6 +398,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   bool probing_ = false;
   // Abort() was called: the daemon stops and its grace period is over.
   bool aborted_ = false;
+  HttpPeer peer_;
   // From the first byte of a request until its reply is written.
   std::optional<RequestInProgress> request_;
 };

@@ -76,6 +76,16 @@ struct HttpContext {
   std::atomic<bool> stopping = false;
 };
 
+// Who sends the requests of a connection.
+struct HttpPeer {
+  // As of PeerOf(): "ipv4:127.0.0.1:4711".
+  std::string name;
+  // The key of the last request that was admitted. Empty: no request was, or no keys are asked for.
+  std::string key_id;
+  // Of that key at the peer's address. Requests of this connection are counted here until their key is known.
+  std::shared_ptr<daemon::CallMemory> memory;
+};
+
 class HttpConnection;
 
 // A thread and its connections. Other threads may use only `io` and `context`.

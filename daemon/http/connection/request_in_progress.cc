@@ -7,7 +7,6 @@
 #include "daemon/http/api/errors.h"
 #include "daemon/http/message/compression.h"
 #include "daemon/http/message/http_reply.h"
-#include "daemon/process/listen_address.h"
 
 namespace itemdb::http {
 namespace {
@@ -29,15 +28,16 @@ constexpr size_t kCopiesOfBody = 2;
 
 }  // namespace
 
-RequestInProgress::RequestInProgress(HttpContext& context, int socket)
-    : context_(context), socket_(socket), signatures_(context.secrets.signatures()) {
+RequestInProgress::RequestInProgress(HttpContext& context, HttpPeer& peer)
+    : context_(context), peer_(peer), memory_(peer.memory), signatures_(context.secrets.signatures()) {
   parser_.header_limit(kMaxHeadBytes);
   parser_.body_limit(kMaxBodyBytes);
 }
 
 RequestInProgress::~RequestInProgress() {
-  context_.serving.memory->Release(reserved_bytes_);
-  context_.serving.memory->ReleaseSmall(reserved_small_bytes_);
+  memory_->Release(reserved_bytes_);
+  memory_->ReleaseSmall(reserved_small_bytes_);
+  if (counted_) memory_->EndCall();
   if (cancellation_ != nullptr) context_.serving.gate.Leave();
 }
 
@@ -146,21 +146,39 @@ bool RequestInProgress::Reserve(size_t body_bytes) {
     const size_t end = parser_.content_length().value_or(body_bytes + kBodyPieceBytes);
     wanted += std::min(end - std::min(end, body_bytes), kBodyPieceBytes);
   }
-  daemon::CallMemory& memory = *context_.serving.memory;
-  if (reserved_bytes_ == 0 && reserved_small_bytes_ == 0 && !route_.operation->large_replies &&
-      !parser_.chunked() && memory.TryReserveSmall(wanted)) {
+  daemon::CallMemory& memory = *memory_;
+  const bool large_reply = route_.operation->large_replies;
+  const bool may_be_small = reserved_bytes_ == 0 && reserved_small_bytes_ == 0 && !parser_.chunked();
+  if (may_be_small && !large_reply && memory.TryReserveSmall(wanted)) {
     reserved_small_bytes_ = wanted;
     return true;
   }
-  wanted -= reserved_small_bytes_;
-  const size_t more = wanted - reserved_bytes_;
-  if (route_.operation->large_replies ? memory.TryReserveForLargeReply(more, reserved_bytes_)
-                                      : memory.TryReserve(more, reserved_bytes_)) {
-    reserved_bytes_ = wanted;
+  const size_t all = wanted - reserved_small_bytes_;
+  const size_t more = all - reserved_bytes_;
+  if (large_reply ? memory.TryReserveForLargeReply(more, reserved_bytes_)
+                  : memory.TryReserve(more, reserved_bytes_)) {
+    reserved_bytes_ = all;
     return true;
   }
-  Refuse(ErrorReply(daemon::CallsFullError(*context_.serving.memory)));
+  if (may_be_small && large_reply && memory.TryReserveSmallForLargeReply(wanted)) {
+    reserved_small_bytes_ = wanted;
+    return true;
+  }
+  Refuse(ErrorReply(daemon::CallsFullError(memory)));
   return false;
+}
+
+bool RequestInProgress::CountForCaller() {
+  if (caller_.key_id != peer_.key_id) {
+    std::shared_ptr<daemon::CallMemory> memory =
+        context_.serving.shares.Of(caller_.key_id, daemon::AddressOfPeer(peer_.name));
+    if (!memory->TryTakeOver(*memory_, reserved_small_bytes_, reserved_bytes_)) return false;
+    memory_ = memory;
+    peer_.memory = std::move(memory);
+    peer_.key_id = caller_.key_id;
+  }
+  counted_ = memory_->TryBeginCall();
+  return counted_;
 }
 
 // The checks of a request that has arrived.
@@ -188,6 +206,7 @@ RequestInProgress::Next RequestInProgress::Admit() {
     body = *std::move(inflated);
     if (!Reserve(body.size())) return Next::kSendReply;
   }
+  if (!CountForCaller()) return Refuse(ErrorReply(daemon::CallsFullError(*memory_)));
   if (!context_.serving.gate.TryEnter()) {
     CloseAfterReply();
     return Refuse(ErrorReply(daemon::StoppingError()));
@@ -223,7 +242,7 @@ RequestInProgress::Next RequestInProgress::RefuseUnauthorized(const AuthError& r
 void RequestInProgress::AuditPage() {
   if (!route_.audited.has_value()) return;
   daemon::AuditedCall call = *std::move(route_.audited);
-  call.peer = daemon::PeerOf(socket_);
+  call.peer = peer_.name;
   if (call.outcome == "OK") return context_.serving.audit.Answered(std::move(call));
   const bool unauthenticated = call.outcome == "UNAUTHENTICATED";
   context_.serving.audit.Refused(std::move(call), unauthenticated);
@@ -248,7 +267,7 @@ daemon::AuditedCall RequestInProgress::NewAuditedCall() const {
   daemon::AuditedCall call;
   if (signatures_ != nullptr && daemon::IsKeyId(signature_.key_id)) call.key_id = signature_.key_id;
   if (route_.is_page) call.key_id = route_.caller.key_id;
-  call.peer = daemon::PeerOf(socket_);
+  call.peer = peer_.name;
   if (const std::optional<daemon::TraceContext> trace = TraceContext())
     call.trace_id = ToText(trace->trace_id);
   return call;
@@ -366,7 +385,7 @@ void RequestInProgress::SetReply(JsonReply reply) {
       context_.serving.audit.Answered(std::move(call));
     }
   }
-  context_.serving.memory->Add(reply.body.size());
+  memory_->Add(reply.body.size());
   reserved_bytes_ += reply.body.size();
   route_.answer.reply = std::move(reply);
 }

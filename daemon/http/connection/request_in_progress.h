@@ -31,8 +31,8 @@ class RequestInProgress {
     kSendReply      // sends the reply: the request is refused, or needs no operation
   };
 
-  // `socket` is the connection's, which is open as long as this object exists.
-  RequestInProgress(HttpContext& context, int socket);
+  // `peer` is the connection's.
+  RequestInProgress(HttpContext& context, HttpPeer& peer);
   // Releases the memory and leaves the gate. Not called between Call() and its `done`.
   ~RequestInProgress();
 
@@ -72,6 +72,8 @@ class RequestInProgress {
   bool AwaitsContinue() const;
   Next DiscardBody(boost::beast::flat_buffer& buffer);
   bool Reserve(size_t body_bytes);
+  // Counts what is reserved for the caller, who is known now. False: the caller's share is used up.
+  bool CountForCaller();
   // Counts the answer of a known operation. Returns how long it took.
   HttpClock::duration CountAnswer(const JsonReply& reply);
   Next Refuse(JsonReply reply);
@@ -87,7 +89,11 @@ class RequestInProgress {
   void FinishTrace(const JsonReply& reply);
 
   HttpContext& context_;
-  const int socket_;
+  HttpPeer& peer_;
+  // That of the peer; of the caller once the caller is known.
+  std::shared_ptr<daemon::CallMemory> memory_;
+  // Whether the request is counted among the calls of `memory_`.
+  bool counted_ = false;
   boost::beast::http::request_parser<boost::beast::http::string_body> parser_;
   // Its views point into the parser.
   HttpHead head_;

@@ -117,6 +117,61 @@ TEST_F(DamageInCompaction, PausesTheCompactionsOfItsFamily) {
   EXPECT_LE(reads - before, 2);
 }
 
+// RocksDB stops writes when level 0 has 36 files.
+TEST_F(DamageInCompaction, LetsHundredThousandsOfWritesGoOn) {
+  constexpr int kBatches = 8'000;
+  constexpr int kPutsOfBatch = 25;
+  MakeLargeItemsInTableFiles();
+  const std::string file = FilesOf("items").at(0);
+  Flip(PathOf(file), DataBytes(file) / 2);
+  auto database = Database::Open(SmallMemtables());
+  ASSERT_TRUE(database.ok()) << database.status();
+  for (int batch = 0; batch < kBatches; ++batch) {
+    wire::BatchWriteItemRequest request;
+    wire::TableWriteRequests& table = *request.add_request_items();
+    table.set_table_name(kOrderTable);
+    for (int i = 0; i < kPutsOfBatch; ++i) {
+      // Between the keys of the first items, in another order than theirs.
+      const std::string number = std::to_string(100'000 + (batch * kPutsOfBatch + i) * 7'919 % 200'003);
+      table.add_write_requests()->mutable_put_request()->set_item(
+          Encode({{"pk", S("order-" + number)}, {"sk", S("#")}, {"padding", S(std::string(200, 'p'))}}));
+    }
+    const auto written = Await<wire::BatchWriteItemReply>(
+        [&](auto done) { (*database)->BatchWriteItem(request, std::move(done)); });
+    ASSERT_TRUE(written.ok()) << written.status() << " after " << batch;
+    ASSERT_EQ(written->unprocessed_items_size(), 0) << batch;
+  }
+  EXPECT_THAT(log_.str(), HasSubstr(kPauseLine));
+  EXPECT_THAT(log_.str(), ::testing::Not(HasSubstr("reopened")));
+  const v1::GetStatusReply status = (*database)->GetStatus();
+  EXPECT_EQ(status.damage().files(), 1);
+  const auto damage =
+      Await<v1::ListDamageReply>([&](auto done) { (*database)->ListDamage({}, std::move(done)); });
+  ASSERT_TRUE(damage.ok()) << damage.status();
+  EXPECT_THAT(damage->paused_families(), ::testing::Contains("items"));
+  database->reset();
+  EXPECT_GT(FilesOf("items").size(), 36u);
+}
+
+// The limits for writes, which were off, are set again.
+TEST_F(DamageInCompaction, ThatWasOneFailedReadEndsByItself) {
+  MakeLargeItemsInTableFiles();
+  const auto disk = std::make_shared<PowerLossFileSystem>(root_, std::make_shared<QuickDisk>());
+  InjectedFault fault = Unreadable(PathOf(FilesOf("items").at(0)));
+  fault.times = 1;
+  disk->Inject(fault);
+  DatabaseOptions options = SmallMemtables();
+  options.file_system = disk;
+  options.compaction_pause = std::chrono::milliseconds(100);
+  auto database = Database::Open(options);
+  ASSERT_TRUE(database.ok()) << database.status();
+  WriteUntilCompacted(**database, 1);
+  if (HasFatalFailure()) return;
+  EXPECT_TRUE(Await([&] { return log_.str().find("succeed again family=items") != std::string::npos; }));
+  EXPECT_THAT(log_.str(), ::testing::Not(HasSubstr(kDamageLine)));
+  EXPECT_EQ((*database)->GetStatus().damage().files(), 0);
+}
+
 // A sector that cannot be read is an I/O error and not a corruption.
 TEST_F(DamageInCompaction, OfTheDiskStopsNoWriteEither) {
   MakeLargeItemsInTableFiles();

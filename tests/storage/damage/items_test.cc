@@ -6,6 +6,7 @@
 #include "gtest/gtest.h"
 #include "itemdb/v1/data.pb.h"
 #include "tests/storage/engine/recovery_fixture.h"
+#include "tests/support/live_index.h"
 #include "tests/support/statistics.h"
 
 namespace itemdb::testing {
@@ -196,6 +197,30 @@ TEST_F(DamagedItems, AreNotSkippedBackwardsOrInSegments) {
   backwards.set_scan_index_forward(false);
   const auto page = Await<Page>([&](auto done) { database_->Query(backwards, std::move(done)); });
   EXPECT_THAT(MessageOf(page.status()), HasSubstr("skip_damage"));
+}
+
+// An index without them would be wrong without saying so.
+TEST_F(DamagedItems, KeepANewIndexFromBeingMadeWhichSaysWhatShowsThem) {
+  Open();
+  if (HasFatalFailure()) return;
+  const auto created =
+      UpdateTable(*database_, CreateIndexRequest(kOrderTable, "ByPadding", {"padding:S"}, 1));
+  ASSERT_TRUE(created.ok()) << created.status();
+  std::string error;
+  EXPECT_TRUE(Await([&] {
+    v1::DescribeTableRequest request;
+    request.set_table_name(kOrderTable);
+    const auto described = database_->DescribeTable(request);
+    if (!described.ok()) return false;
+    for (const auto& index : described->table().global_secondary_indexes()) {
+      if (index.index_name() != "ByPadding") continue;
+      EXPECT_EQ(index.index_status(), v1::TABLE_STATUS_CREATING);
+      error = index.build().last_error();
+    }
+    return !error.empty();
+  }));
+  EXPECT_THAT(error, AllOf(HasSubstr(std::string("cannot read table ") + kOrderTable), HasSubstr(file_),
+                           HasSubstr("'itemctl damage list'")));
 }
 
 TEST_F(DamagedItems, AreListedOnceTheyWereMet) {

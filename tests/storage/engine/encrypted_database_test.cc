@@ -364,6 +364,7 @@ TEST_F(EncryptedDatabaseTest, ANewKeyReplacesTheOldOneInAllFiles) {
     EXPECT_EQ(ReadOrders(**opened).rows.size(), size_t{kItems} + 1);
     EXPECT_TRUE(
         Await([&] { return log_.str().find("need only the first encryption key") != std::string::npos; }));
+    EXPECT_THAT(log_.str(), HasSubstr("are being rewritten percent="));
   }
   auto opened = OpenWith(KeysOf({"second"}));
   ASSERT_TRUE(opened.ok()) << opened.status();

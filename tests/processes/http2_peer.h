@@ -2,6 +2,8 @@
 // requests and read nothing, or send all of a message but its last byte.
 #pragma once
 
+#include <arpa/inet.h>
+
 #include <cstdint>
 #include <map>
 #include <string>
@@ -11,17 +13,27 @@
 
 #include "daemon/process/descriptor.h"
 
-namespace itemdb::bench {
+namespace itemdb::e2e {
 
-// A socket connected from 127.0.0.2, which only attackers use, to port `port` of 127.0.0.1; none on failure.
-daemon::Descriptor ConnectAsAttacker(uint16_t port);
-// The same from the IPv4 address `source`.
+// 127.0.0.2, which only attackers use.
+inline constexpr uint32_t kAttackerAddress = INADDR_LOOPBACK + 1;
+
+// A socket connected from the IPv4 address `source` to port `port` of 127.0.0.1; none on failure.
 daemon::Descriptor ConnectTo(uint16_t port, uint32_t source);
+inline daemon::Descriptor ConnectAsAttacker(uint16_t port) { return ConnectTo(port, kAttackerAddress); }
+
+struct Http2PeerOptions {
+  // The IPv4 address to connect from.
+  uint32_t source = kAttackerAddress;
+  // True: offers the largest flow-control windows, so that replies go to the socket. False: the windows of
+  // HTTP/2, 64 KiB; the rest of the replies stays with their sender.
+  bool takes_replies = true;
+};
 
 class Http2Peer {
  public:
-  // Connects from 127.0.0.2 to port `port` of 127.0.0.1 and offers the peer the largest flow-control windows.
-  explicit Http2Peer(uint16_t port);
+  // Connects to port `port` of 127.0.0.1.
+  explicit Http2Peer(uint16_t port, const Http2PeerOptions& options = {});
 
   // Begins a gRPC call of `path`, "/itemdb.v1.Data/Query". False: the connection has ended.
   bool Begin(uint32_t stream, std::string_view path,
@@ -58,4 +70,4 @@ class Http2Peer {
 // A gRPC message of `bytes`, with its length before it.
 std::string GrpcMessage(std::string_view bytes);
 
-}  // namespace itemdb::bench
+}  // namespace itemdb::e2e

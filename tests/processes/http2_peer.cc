@@ -1,4 +1,4 @@
-#include "bench/pressure/http2_peer.h"
+#include "tests/processes/http2_peer.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 
-namespace itemdb::bench {
+namespace itemdb::e2e {
 namespace {
 
 // Frames of HTTP/2 (RFC 9113, 6).
@@ -24,7 +24,7 @@ constexpr size_t kMaxFrameBytes = 16'384;
 constexpr uint8_t kInitialWindowSize = 4;
 constexpr uint32_t kMaxWindow = 0x7fffffff;
 // How long one write may wait for the peer to take bytes.
-constexpr int kPatienceMs = 1'000;
+constexpr int kWritePatienceMs = 1'000;
 
 std::string BigEndian(uint32_t value) {
   return {static_cast<char>(value >> 24), static_cast<char>(value >> 16), static_cast<char>(value >> 8),
@@ -53,8 +53,6 @@ std::string GrpcMessage(std::string_view bytes) {
   return message.append(BigEndian(static_cast<uint32_t>(bytes.size()))).append(bytes);
 }
 
-daemon::Descriptor ConnectAsAttacker(uint16_t port) { return ConnectTo(port, INADDR_LOOPBACK + 1); }
-
 daemon::Descriptor ConnectTo(uint16_t port, uint32_t source) {
   daemon::Descriptor fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address = {};
@@ -70,11 +68,16 @@ daemon::Descriptor ConnectTo(uint16_t port, uint32_t source) {
   return fd;
 }
 
-Http2Peer::Http2Peer(uint16_t port) : socket_(ConnectAsAttacker(port)) {
+Http2Peer::Http2Peer(uint16_t port, const Http2PeerOptions& options)
+    : socket_(ConnectTo(port, options.source)) {
   if (socket_.get() < 0) return;
   int on = 1;
   setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
   Send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+  if (!options.takes_replies) {
+    Frame(kSettings, 0, 0, "");
+    return;
+  }
   Frame(kSettings, 0, 0, std::string{0, char{kInitialWindowSize}} + BigEndian(kMaxWindow));
   Frame(kWindowUpdate, 0, 0, BigEndian(kMaxWindow - 65'535));
 }
@@ -88,7 +91,7 @@ bool Http2Peer::Send(std::string_view bytes) {
     }
     if (errno != EAGAIN) return false;
     pollfd event = {.fd = socket_.get(), .events = POLLOUT, .revents = 0};
-    if (poll(&event, 1, kPatienceMs) <= 0) return false;
+    if (poll(&event, 1, kWritePatienceMs) <= 0) return false;
   }
   return true;
 }
@@ -176,4 +179,4 @@ bool Http2Peer::Drain() {
   }
 }
 
-}  // namespace itemdb::bench
+}  // namespace itemdb::e2e

@@ -290,9 +290,9 @@ TEST_F(OptionsTest, CheckConfigMayRunAsAnotherUser) {
                                               folder + "/audit.log"};
   const uid_t before = geteuid();
   constexpr uid_t kNobody = 65'534;
-  if (before == 0) ASSERT_EQ(seteuid(kNobody), 0);
+  ASSERT_TRUE(before != 0 || seteuid(kNobody) == 0);
   const ParsedOptions parsed = Parse(arguments);
-  if (before == 0) ASSERT_EQ(seteuid(before), 0);
+  ASSERT_EQ(seteuid(before), 0);
   EXPECT_EQ(parsed.exit_code, 0) << parsed.text;
   EXPECT_THAT(parsed.text, StartsWith("the configuration is valid\n--data-dir: "));
   EXPECT_THAT(parsed.text, HasSubstr("\n--audit-log: the user of this check may not use " + folder + ";"));

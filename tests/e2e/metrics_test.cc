@@ -342,7 +342,10 @@ TEST_F(MetricsTest, BoundTheSeriesOfWatches) {
     std::string request = kMakeBirds;
     request.replace(request.find("Birds"), 5, table);
     ASSERT_EQ(Post("CreateTable", request), 200);
-    for (int same = 0; same < 2; ++same) watches.push_back(client.Watch({.table_name = table}));
+    for (int same = 0; same < 2; ++same) {
+      watches.push_back(client.Watch({.after_sequence = 0, .table_name = table}));
+      ASSERT_TRUE(watches.back().Next().ok()) << "the watch is open";
+    }
   }
   EXPECT_TRUE(testing::Await([&] { return Scrape()["itemdb_open_watches"] == 2 * kTables; }));
   std::map<std::string, double> series = Scrape();

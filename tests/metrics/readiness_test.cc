@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr char kMakeNests[] = R"x({"TableName": "Nests", "BillingMode": "PAY_PER_REQUEST",
+constexpr char kMakePerches[] = R"x({"TableName": "Perches", "BillingMode": "PAY_PER_REQUEST",
   "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
   "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}]})x";
 // Replies of grpc.health.v1.Health/Check: {status = 1}.
@@ -42,7 +42,7 @@ class Readiness : public MeteredDaemon {
   int Put(const std::string& id) const {
     http::RawHttpClient client(daemon_.http_endpoint());
     if (!client.Send(http::PostRequest(
-            "PutItem", absl::StrCat(R"x({"TableName": "Nests", "Item": {"id": {"S": ")x", id, "\"}}}"))))
+            "PutItem", absl::StrCat(R"x({"TableName": "Perches", "Item": {"id": {"S": ")x", id, "\"}}}"))))
       return 0;
     return client.ReadReply().value_or(http::RawReply()).status;
   }
@@ -53,7 +53,7 @@ class Readiness : public MeteredDaemon {
 // The database has a write-ahead log to read, and the disk keeps it waiting.
 TEST_F(Readiness, IsNotThereBeforeTheDatabaseIsRecovered) {
   Start({});
-  EXPECT_TRUE(http_->Send(http::PostRequest("CreateTable", kMakeNests)));
+  EXPECT_TRUE(http_->Send(http::PostRequest("CreateTable", kMakePerches)));
   ASSERT_EQ(http_->ReadReply().value_or(http::RawReply()).status, 200);
   ASSERT_EQ(Put("a"), 200);
   const std::string metrics = daemon_.metrics_endpoint(), grpc = daemon_.endpoint();
@@ -88,7 +88,7 @@ TEST_F(Readiness, IsNotThereBeforeTheDatabaseIsRecovered) {
 
 TEST_F(Readiness, EndsWhileWritesFailAndComesBack) {
   Start({});
-  EXPECT_TRUE(http_->Send(http::PostRequest("CreateTable", kMakeNests)));
+  EXPECT_TRUE(http_->Send(http::PostRequest("CreateTable", kMakePerches)));
   ASSERT_EQ(http_->ReadReply().value_or(http::RawReply()).status, 200);
   const auto health = [this](const std::string& service) {
     return grpc_

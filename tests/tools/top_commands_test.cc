@@ -116,7 +116,8 @@ TEST(TopWithADaemon, ShowsTheCallsOfTheIntervalAndTheWatches) {
   EXPECT_TRUE(idle["watches"].empty()) << idle;
   EXPECT_THAT(top("table"), HasSubstr("no calls"));
 
-  ChangeRange changes = client->Watch({.table_name = "Order"});
+  ChangeRange changes = client->Watch({.after_sequence = 0, .table_name = "Order"});
+  ASSERT_TRUE(changes.Next().ok()) << "the watch is open";
   std::atomic<bool> done = false;
   std::thread reader([&] {
     while (!done) {

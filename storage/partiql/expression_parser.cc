@@ -174,7 +174,7 @@ std::optional<uint32_t> ExpressionParser::ParseIn(uint32_t left) {
     close = TokenKind::kRightBracket;
     has_values = !At(close);
   } else if (Accept(TokenKind::kLeftParenthesis)) {
-    has_values = !At(close);
+    has_values = true;
   }
   if (!has_values) {
     return Refuse("PQL-08",

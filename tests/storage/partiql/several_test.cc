@@ -76,8 +76,9 @@ TEST_F(PartiqlSeveral, ErrorsOfStatementsHaveTheirPositions) {
   EXPECT_THAT(syntax.service_text(), ::testing::StartsWith("Statement wasn't well formed"));
   EXPECT_THAT(syntax.service_text(), ::testing::Not(::testing::HasSubstr("character")));
   const wire::StatementError& key = reply->responses(1).error();
-  EXPECT_THAT(key.message(), ::testing::HasSubstr("Things"));
-  EXPECT_EQ(key.service_text(), "The provided key element does not match the schema");
+  EXPECT_THAT(key.message(), ::testing::HasSubstr("Key pk: it is S, not N"));
+  EXPECT_EQ(key.service_text(),
+            "Key attribute's data type should match its data type in table's schema: Key pk");
 }
 
 // In a batch every SELECT reads one item by its full key (PQL-14, OP-24).
@@ -221,7 +222,8 @@ TEST_F(PartiqlSeveral, TransactionsWriteAllOrNothing) {
 
 // A key that does not fit its table cancels a transaction of either kind (PQL-15, SEM-005).
 TEST_F(PartiqlSeveral, TransactionsAreCancelledByAKeyThatDoesNotFit) {
-  const std::string mismatch = "The provided key element does not match the schema";
+  const std::string mismatch =
+      "Key attribute's data type should match its data type in table's schema: Key pk";
   const struct {
     Statements statements;
     std::string message;
@@ -231,10 +233,9 @@ TEST_F(PartiqlSeveral, TransactionsAreCancelledByAKeyThatDoesNotFit) {
       {{"DELETE FROM Things WHERE pk = 'a'", "UPDATE Things SET n = 2 WHERE pk = <<'a'>>"}, mismatch},
       {{"DELETE FROM Things WHERE pk = 'a'", "EXISTS(SELECT * FROM Things WHERE pk = true AND n = 1)"},
        mismatch},
-      {{"DELETE FROM Things WHERE pk = 'a'", "INSERT INTO Things VALUE {'pk': 1}"},
-       "One or more parameter values were invalid: Type mismatch for key pk expected: S actual: N"},
+      {{"DELETE FROM Things WHERE pk = 'a'", "INSERT INTO Things VALUE {'pk': 1}"}, mismatch},
       {{"DELETE FROM Things WHERE pk = 'a'", "INSERT INTO Things VALUE {'n': 1}"},
-       "One or more parameter values were invalid: Missing the key pk in the item"},
+       "Key attribute should be present in the item: Key pk"},
   };
   for (const auto& row : rows) {
     SCOPED_TRACE(row.statements[1]);
@@ -248,7 +249,7 @@ TEST_F(PartiqlSeveral, TransactionsAreCancelledByAKeyThatDoesNotFit) {
               ElementsAre(::testing::StartsWith("SEM-007: ")));
   // Outside transactions it is an error of the statement.
   EXPECT_THAT(Outcome(database_, "DELETE FROM Things WHERE pk = 1"),
-              ::testing::StartsWith("SEM-007: " + mismatch));
+              ::testing::StartsWith("PQL-16: " + mismatch));
   EXPECT_EQ(Outcome(database_, "SELECT n FROM Things WHERE pk = 'a'"), "{n: 1}");
 }
 

@@ -167,7 +167,9 @@ class WriteChecker {
     }
     if (const ModelItem* found = action.table->Find(action.key_or_item)) expected.old_item = *found;
     if (action.condition != nullptr && !action.condition(expected.old_item.value_or(ModelItem()))) {
-      expected.outcome = Expected::Outcome::kConditionFailed;
+      // What is wrong with an item that is put comes first.
+      const bool fits = action.type != ActionType::kPut || action.table->FitsIndexes(action.key_or_item);
+      expected.outcome = fits ? Expected::Outcome::kConditionFailed : Expected::Outcome::kInvalid;
       return expected;
     }
     expected.new_item = expected.old_item;

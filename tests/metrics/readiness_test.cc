@@ -1,5 +1,6 @@
 // When a real daemon says that it serves: /-/ready and grpc.health.v1, while it opens its database and while
 // its disk fails.
+#include <chrono>
 #include <filesystem>
 #include <thread>
 
@@ -101,14 +102,18 @@ TEST_F(Readiness, EndsWhileWritesFailAndComesBack) {
   EXPECT_EQ(health(""), kServing);
   EXPECT_EQ(Get(daemon_.metrics_endpoint(), "/-/ready").status, 200);
 
+  // The write fails, and the store cannot be opened again.
+  BeginFault("held_syncs");
   BeginFault("failing_log");
-  EXPECT_NE(Put("a"), 200);
+  std::thread writer([this] { EXPECT_NE(Put("a"), 200); });
   for (const char* service : {"", "itemdb.v1.Data"})
     EXPECT_TRUE(testing::Await([&] { return health(service) == kNotServing; })) << service;
   EXPECT_TRUE(testing::Await([&] { return Get(daemon_.metrics_endpoint(), "/-/ready").status == 503; }));
   EXPECT_EQ(Get(daemon_.metrics_endpoint(), "/-/healthy").status, 200) << "a restart would not help";
 
   EndFault("failing_log");
+  EndFault("held_syncs");
+  writer.join();
   EXPECT_TRUE(testing::Await([&] { return Put("b") == 200; })) << daemon_.log();
   for (const char* service : {"", "itemdb.v1.Data"})
     EXPECT_TRUE(testing::Await([&] { return health(service) == kServing; })) << service;

@@ -78,8 +78,9 @@ void ArchiveUpkeep::WhenRestorable(std::function<void()> call) {
   IoPool::Task task = [this, until, call] {
     const auto is_restorable = [this] {
       const auto times = engine_.archive() != nullptr ? engine_.archive()->restorable_times() : std::nullopt;
+      // In a later millisecond: replies have whole ones.
       return times.has_value() && !times->empty() && times->back().end_us == RestorableTimes::kNoEnd &&
-             times->back().begin_us <= BackupClockMicros(engine_);
+             times->back().begin_us / 1'000 < BackupClockMicros(engine_) / 1'000;
     };
     while (!is_restorable() && Clock::now() < until && cancellation_.Check().ok())
       std::this_thread::sleep_for(kRestorableTick);

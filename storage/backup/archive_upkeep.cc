@@ -78,8 +78,9 @@ void ArchiveUpkeep::WhenRestorable(std::function<void()> call) {
   IoPool::Task task = [this, until, call] {
     const auto is_restorable = [this] {
       const auto times = engine_.archive() != nullptr ? engine_.archive()->restorable_times() : std::nullopt;
+      // In a later millisecond: replies have whole ones.
       return times.has_value() && !times->empty() && times->back().end_us == RestorableTimes::kNoEnd &&
-             times->back().begin_us <= BackupClockMicros(engine_);
+             times->back().begin_us / 1'000 < BackupClockMicros(engine_) / 1'000;
     };
     while (!is_restorable() && Clock::now() < until && cancellation_.Check().ok())
       std::this_thread::sleep_for(kRestorableTick);
@@ -108,12 +109,13 @@ void ArchiveUpkeep::Loop() {
     absl::Status kept = engine_.archive()->CheckAnswers();
     if (kept.ok()) kept = KeepBackups();
     if (kept.ok()) kept = DeleteOld();
-    if (kept.ok()) kept = TellRestorableTimes();
+    // Not when the archive cannot be written, which it says itself.
+    const bool is_told = kept.ok() && TellRestorableTimes().ok();
     engine_.EndBackupCall();
     if (!cancellation_.Check().ok()) return;
     chain_id = now;
     earliest = Clock::now() + kMinInterval;
-    next = Clock::now() + (kept.ok() ? Clock::duration(kLookInterval) : Clock::duration(kUpkeepRetry));
+    next = Clock::now() + (is_told ? Clock::duration(kLookInterval) : Clock::duration(kUpkeepRetry));
     if (!kept.ok()) {
       engine_.options().log->error("the backups of the archive could not be kept error={}", MessageOf(kept));
     }
@@ -181,6 +183,9 @@ absl::Status ArchiveUpkeep::DeleteOld() {
 absl::Status ArchiveUpkeep::TellRestorableTimes() {
   const uint64_t current = engine_.archive()->Status().chain_id;
   const std::string& directory = engine_.archive()->directory();
+  // A chain that has just begun has no file before. Without this one, its times would be told ten minutes
+  // later.
+  ITEMDB_RETURN_IF_ERROR(engine_.archive()->WriteNow());
   ITEMDB_ASSIGN_OR_RETURN(const v1::ListDatabaseBackupsReply backups, ListBackups(engine_));
   ITEMDB_ASSIGN_OR_RETURN(const ArchiveContents contents, ReadArchive(engine_.env(), directory));
   std::vector<RestorableTimes> times;

@@ -726,6 +726,28 @@ TEST_P(PointInTimeTest, TheFirstReplyHasTheTimesOfASmallDatabase) {  // PIT-01, 
   EXPECT_GE(enabled.latest_restorable_time_ms(), enabled.earliest_restorable_time_ms());
 }
 
+// The archive begins a chain, and at once another one, because a table was loaded from files before. The
+// backup was made before the second had a file, and its times were unknown for ten minutes.
+TEST_P(PointInTimeTest, TheFirstReplyHasTimesAlsoAfterATableWasRestored) {
+  v1::CreateBackupRequest backup;
+  backup.set_table_name("Things");
+  backup.set_backup_name("backup");
+  const auto made =
+      Await<v1::CreateBackupReply>([&](auto done) { (*database_)->CreateBackup(backup, std::move(done)); });
+  ASSERT_TRUE(made.ok()) << made.status();
+  v1::RestoreTableFromBackupRequest restore;
+  restore.set_target_table_name("Copy");
+  restore.set_backup_arn(made->backup().backup_arn());
+  ASSERT_TRUE(Await<v1::RestoreTableFromBackupReply>([&](auto done) {
+                (*database_)->RestoreTableFromBackup(restore, std::move(done));
+              }).ok());
+  AwaitIndexes(**database_, "Copy");
+  Enable();
+  for (int i = 0; i < 1'000 && Recovery().latest_restorable_time_ms() == 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_GT(Recovery().latest_restorable_time_ms(), 0);
+}
+
 TEST_P(PointInTimeTest, ATimeInAGapOfTheArchiveIsRefused) {  // PIT-05, PIT-07
   EnableRecovery();
   Put("a", 1);

@@ -185,6 +185,24 @@ absl::Status Move::CompareChanged(bool may_change) {
   return RepairAndCheck(comparison.differences, may_change);
 }
 
+absl::StatusOr<bool> Move::CompareRest() {
+  const auto await_changes = [this]() -> absl::Status {
+    ITEMDB_ASSIGN_OR_RETURN(const uint64_t mark, follower_->Mark());
+    return follower_->Await(mark);
+  };
+  ITEMDB_RETURN_IF_ERROR(await_changes());
+  if (follower_->changed().count() > 0) {
+    ITEMDB_RETURN_IF_ERROR(CompareChanged(/*may_change=*/true));
+    return false;
+  }
+  if (follower_->is_exact()) return true;
+  // A stream may not have shown the last changes yet.
+  const size_t repaired = report_.repaired.size();
+  ITEMDB_RETURN_IF_ERROR(CompareAll(/*may_change=*/true));
+  ITEMDB_RETURN_IF_ERROR(await_changes());
+  return report_.repaired.size() == repaired && follower_->changed().count() == 0;
+}
+
 absl::Status Move::Verify() {
   if (is_over()) return absl::OkStatus();
   if (step() == MoveStep::kFenced) {

@@ -138,6 +138,40 @@ TEST_F(TableStreamTest, TrimmedRecordsAreToldByName) {
                     HasSubstr("TrimmedDataAccessException"), HasSubstr("24 hours")));
 }
 
+// A shard goes 24 hours after its end, also when nobody has read it.
+TEST_F(TableStreamTest, AShardThatIsGoneBeforeItWasReadIsToldByName) {
+  constexpr char kChild[] = R"({"ShardId":"child","ParentShardId":"parent"})";
+  TableStream of_place = StreamWith({Streams("1"), Shards(kChild)},
+                                    {.arn = "arn1", .shards = {{"parent", {.sequence_number = "10"}}}});
+  const absl::Status at_open = of_place.Open();
+  EXPECT_EQ(at_open.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(std::string(at_open.message()), HasSubstr("after 10 of shard parent"));
+  TearDown();
+  // Of a list: "other" has ended, so the shards are listed again.
+  TableStream of_list =
+      StreamWith({Streams("1"), Shards(R"({"ShardId":"other"},{"ShardId":"parent"})"), Iterator("o0"),
+                  Records(""), Iterator("p0"), Records("", "p1"), Shards(kChild)});
+  ASSERT_TRUE(of_list.Open().ok());
+  ChangedBatch batch;
+  const absl::Status at_read = of_list.Read(&batch).status();
+  EXPECT_EQ(at_read.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(std::string(at_read.message()), HasSubstr("of shard parent any more"));
+  TearDown();
+  // Between the list and the iterator.
+  TableStream at_iterator =
+      StreamWith({Streams("1"),
+                  Shards(R"({"ShardId":"s"})"),
+                  {.http_status = 400, .body = ExceptionBody("ResourceNotFoundException", "no shard")}});
+  ASSERT_TRUE(at_iterator.Open().ok());
+  EXPECT_EQ(at_iterator.Read(&batch).status().code(), absl::StatusCode::kOutOfRange);
+  TearDown();
+  // One that was read is not missed.
+  TableStream read =
+      StreamWith({Streams("1"), Shards(kChild)}, {.arn = "arn1", .shards = {{"parent", {.is_done = true}}}});
+  EXPECT_TRUE(read.Open().ok());
+  EXPECT_TRUE(read.place().shards.empty());
+}
+
 TEST_F(TableStreamTest, AStreamThatIsOffOrAnotherOneIsToldByName) {
   TableStream off = StreamWith({Streams("1"), Shards("", "DISABLED")});
   const absl::Status is_off = off.Open();

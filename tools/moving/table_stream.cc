@@ -102,17 +102,24 @@ absl::Status TableStream::ReadShards() {
       listed.push_back({.id = TextIn(shard, "ShardId"), .parent = TextIn(shard, "ParentShardId")});
     after = TextIn(*stream, "LastEvaluatedShardId");
   } while (!after.empty());
+  const auto is_listed = [&](const std::string& id) {
+    return std::any_of(listed.begin(), listed.end(), [&](const Shard& shard) { return shard.id == id; });
+  };
+  // What they had left is lost.
+  for (const Shard& shard : shards_) {
+    if (!IsDone(shard.id) && !is_listed(shard.id)) return Trimmed(shard.id);
+  }
+  for (const auto& [id, place] : place_.shards) {
+    if (!place.is_done && !is_listed(id)) return Trimmed(id);
+  }
+  // Shards whose records are trimmed are listed no more.
+  std::erase_if(place_.shards, [&](const auto& one) { return !is_listed(one.first); });
   for (Shard& shard : listed) {
     const auto known =
         std::find_if(shards_.begin(), shards_.end(), [&](const Shard& one) { return one.id == shard.id; });
     if (known != shards_.end()) shard.iterator = std::move(known->iterator);
   }
   shards_ = std::move(listed);
-  // Shards whose records are trimmed are listed no more.
-  std::erase_if(place_.shards, [&](const auto& one) {
-    return one.second.is_done && std::none_of(shards_.begin(), shards_.end(),
-                                              [&](const Shard& shard) { return shard.id == one.first; });
-  });
   listed_ = absl::Now();
   return absl::OkStatus();
 }
@@ -147,7 +154,8 @@ absl::Status TableStream::FindIterator(Shard* shard) const {
         .Add("SequenceNumber", found->second.sequence_number);
   }
   const absl::StatusOr<JsonValue> reply = side_.CallStreams("GetShardIterator", request);
-  if (absl::IsOutOfRange(reply.status())) return Trimmed(shard->id);
+  // A shard that is not there any more went with its records.
+  if (absl::IsOutOfRange(reply.status()) || absl::IsNotFound(reply.status())) return Trimmed(shard->id);
   ITEMDB_RETURN_IF_ERROR(reply.status());
   shard->iterator = TextIn(*reply, "ShardIterator");
   if (shard->iterator.empty())

@@ -195,6 +195,9 @@ class Move {
   absl::Status RepairAndCheck(const std::vector<Difference>& differences, bool may_change);
   absl::Status CompareChanged(bool may_change);
   absl::Status CompareAll(bool may_change);
+  // Compares what changed since it was last compared, and everything if those keys were too many to note.
+  // Both sides may change.
+  absl::Status CompareNoted();
   // A round of the end, after writers have stopped: compares what changed, and if nothing did and the changes
   // may be late, everything. True: nothing differed or changed.
   absl::StatusOr<bool> CompareRest();

@@ -51,10 +51,11 @@ ScriptedAnswer Records(const std::string& records, const std::string& next = "")
 
 class TableStreamTest : public ::testing::Test {
  protected:
-  TableStream StreamWith(std::deque<ScriptedAnswer> answers, StreamPlace place = {}) {
+  TableStream StreamWith(std::deque<ScriptedAnswer> answers, StreamPlace place = {},
+                         absl::Duration patience = absl::ZeroDuration()) {
     server_ = std::make_unique<ScriptedServer>(std::move(answers));
-    side_ = std::make_unique<Side>(ClientOf(*server_), "the source",
-                                   Patience(absl::ZeroDuration(), CancelToken()), nullptr);
+    side_ =
+        std::make_unique<Side>(ClientOf(*server_), "the source", Patience(patience, CancelToken()), nullptr);
     return TableStream(*side_, "T", std::move(place));
   }
   void TearDown() override {
@@ -196,12 +197,38 @@ TEST_F(TableStreamTest, ReadsOnAfterAFullPage) {
                                    Records(records, "s1"), Records(Record("b", "20"), "s2")});
   ASSERT_TRUE(stream.Open().ok());
   ChangedBatch batch;
-  const absl::StatusOr<bool> is_read = stream.Read(&batch);
-  ASSERT_TRUE(is_read.ok()) << is_read.status();
-  EXPECT_TRUE(*is_read);
+  for (const bool is_at_end : {false, true}) {
+    const absl::StatusOr<bool> is_read = stream.Read(&batch);
+    ASSERT_TRUE(is_read.ok()) << is_read.status();
+    EXPECT_EQ(*is_read, is_at_end);
+  }
   EXPECT_EQ(batch.changes, 1'001);
   EXPECT_EQ(batch.keys.at("T").size(), 1'001u);
   EXPECT_EQ(server_->requests().size(), 5u);
+}
+
+// DynamoDB allows five reads of a shard in a second, of all who read it.
+TEST_F(TableStreamTest, AThrottledReadIsRepeatedAndReadsKeepTheirPace) {
+  const ScriptedAnswer throttled{.http_status = 400,
+                                 .body = ExceptionBody("LimitExceededException", "too many reads")};
+  TableStream stream = StreamWith({Streams("1"), Shards(R"({"ShardId":"s"})"), Iterator("s0"), throttled,
+                                   throttled, Records("", "s1"), Records("", "s2"), Records("", "s3")},
+                                  {}, absl::Seconds(60));
+  ASSERT_TRUE(stream.Open().ok());
+  ChangedBatch batch;
+  const auto read = [&] {
+    const absl::StatusOr<bool> is_read = stream.Read(&batch);
+    EXPECT_TRUE(is_read.ok()) << is_read.status();
+  };
+  const absl::Time begin = absl::Now();
+  read();
+  // After each of the refusals.
+  EXPECT_GE(absl::Now() - begin, absl::Milliseconds(400));
+  const absl::Time second = absl::Now();
+  read();
+  read();
+  EXPECT_GE(absl::Now() - second, absl::Milliseconds(200));
+  EXPECT_EQ(server_->requests().size(), 8u);
 }
 
 TEST(StreamsEndpoint, IsAHostOfItsOwnAtAws) {

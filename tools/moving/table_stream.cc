@@ -15,8 +15,8 @@
 namespace itemdb::tools {
 namespace {
 
-// Pages of a shard that are read after each other, at most.
-constexpr int kPagesOfShard = 8;
+// DynamoDB allows five reads of a shard in a second.
+constexpr absl::Duration kReadInterval = absl::Milliseconds(200);
 // The most that GetRecords answers with.
 constexpr size_t kRecordsOfPage = 1'000;
 // Shards that are split show up as children when their parent ends; others may be made at any time.
@@ -117,7 +117,9 @@ absl::Status TableStream::ReadShards() {
   for (Shard& shard : listed) {
     const auto known =
         std::find_if(shards_.begin(), shards_.end(), [&](const Shard& one) { return one.id == shard.id; });
-    if (known != shards_.end()) shard.iterator = std::move(known->iterator);
+    if (known == shards_.end()) continue;
+    shard.iterator = std::move(known->iterator);
+    shard.read_time = known->read_time;
   }
   shards_ = std::move(listed);
   listed_ = absl::Now();
@@ -166,6 +168,8 @@ absl::Status TableStream::FindIterator(Shard* shard) const {
 absl::StatusOr<JsonValue> TableStream::ReadPage(Shard* shard) const {
   for (bool again = true;; again = false) {
     if (shard->iterator.empty()) ITEMDB_RETURN_IF_ERROR(FindIterator(shard));
+    absl::SleepFor(shard->read_time + kReadInterval - absl::Now());
+    shard->read_time = absl::Now();
     absl::StatusOr<JsonValue> page =
         side_.CallStreams("GetRecords", JsonValue::Object()
                                             .Add("ShardIterator", shard->iterator)
@@ -180,28 +184,25 @@ absl::StatusOr<JsonValue> TableStream::ReadPage(Shard* shard) const {
 }
 
 absl::StatusOr<bool> TableStream::ReadShard(Shard* shard, ChangedBatch* batch) {
-  for (int pages = 0; pages < kPagesOfShard; ++pages) {
-    ITEMDB_ASSIGN_OR_RETURN(const JsonValue page, ReadPage(shard));
-    const std::vector<JsonValue>& records = ElementsOf(page, "Records");
-    for (const JsonValue& one : records) {
-      const JsonValue* record = one.FindOrNull("dynamodb");
-      const JsonValue* keys = record == nullptr ? nullptr : record->FindOrNull("Keys");
-      if (keys == nullptr) return absl::DataLossError(side_.name() + " sends a change without keys");
-      ITEMDB_ASSIGN_OR_RETURN(Item key, ItemFromJson(*keys, ReadForm::kTyped, "the key of a change"));
-      ++batch->changes;
-      batch->oldest = std::min(batch->oldest, CreationTimeOf(*record));
-      const Digest digest = DigestOf(key);
-      batch->keys[table_name_].emplace(digest, std::move(key));
-      place_.shards[shard->id].sequence_number = TextIn(*record, "SequenceNumber");
-    }
-    shard->iterator = TextIn(page, "NextShardIterator");
-    if (shard->iterator.empty()) {
-      place_.shards[shard->id].is_done = true;
-      return true;
-    }
-    if (records.size() < kRecordsOfPage) return true;
+  ITEMDB_ASSIGN_OR_RETURN(const JsonValue page, ReadPage(shard));
+  const std::vector<JsonValue>& records = ElementsOf(page, "Records");
+  for (const JsonValue& one : records) {
+    const JsonValue* record = one.FindOrNull("dynamodb");
+    const JsonValue* keys = record == nullptr ? nullptr : record->FindOrNull("Keys");
+    if (keys == nullptr) return absl::DataLossError(side_.name() + " sends a change without keys");
+    ITEMDB_ASSIGN_OR_RETURN(Item key, ItemFromJson(*keys, ReadForm::kTyped, "the key of a change"));
+    ++batch->changes;
+    batch->oldest = std::min(batch->oldest, CreationTimeOf(*record));
+    const Digest digest = DigestOf(key);
+    batch->keys[table_name_].emplace(digest, std::move(key));
+    place_.shards[shard->id].sequence_number = TextIn(*record, "SequenceNumber");
   }
-  return false;
+  shard->iterator = TextIn(page, "NextShardIterator");
+  if (shard->iterator.empty()) {
+    place_.shards[shard->id].is_done = true;
+    return true;
+  }
+  return records.size() < kRecordsOfPage;
 }
 
 absl::StatusOr<bool> TableStream::Read(ChangedBatch* batch) {

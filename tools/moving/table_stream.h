@@ -44,6 +44,8 @@ class TableStream {
     std::string parent;
     // Empty: to be asked for.
     std::string iterator = {};
+    // When it was last read.
+    absl::Time read_time = absl::InfinitePast();
   };
 
   absl::Status ReadShards();
@@ -51,7 +53,7 @@ class TableStream {
   bool IsReady(const Shard& shard) const;
   absl::Status FindIterator(Shard* shard) const;
   absl::StatusOr<JsonValue> ReadPage(Shard* shard) const;
-  // True: the last page was not full.
+  // Reads a page. True: it was not full.
   absl::StatusOr<bool> ReadShard(Shard* shard, ChangedBatch* batch);
   absl::Status Trimmed(const std::string& shard_id) const;
 

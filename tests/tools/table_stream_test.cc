@@ -231,6 +231,33 @@ TEST_F(TableStreamTest, AThrottledReadIsRepeatedAndReadsKeepTheirPace) {
   EXPECT_EQ(server_->requests().size(), 8u);
 }
 
+// A long line of shards that have ended: each is the parent of the next.
+TEST_F(TableStreamTest, AReadEndsWhenThereIsMuchToApply) {
+  constexpr int kShards = 40;
+  std::string shards = R"({"ShardId":"s0"})";
+  for (int i = 1; i < kShards; ++i)
+    shards = R"({"ShardId":"s)" + std::to_string(i) + R"(","ParentShardId":"s)" + std::to_string(i - 1) +
+             R"("},)" + shards;
+  std::deque<ScriptedAnswer> answers = {Streams("1"), Shards(shards)};
+  for (int i = 0; i < kShards; ++i) {
+    std::string records;
+    for (int k = 0; k < 1'000; ++k)
+      records += (k == 0 ? "" : ",") + Record(std::to_string(i) + "/" + std::to_string(k), "1");
+    answers.push_back(Iterator("i"));
+    answers.push_back(Records(records));
+    answers.push_back(Shards(shards));
+  }
+  TableStream stream = StreamWith(std::move(answers));
+  ASSERT_TRUE(stream.Open().ok());
+  for (const int64_t changes : {21'000, 19'000}) {
+    ChangedBatch batch;
+    const absl::StatusOr<bool> is_read = stream.Read(&batch);
+    ASSERT_TRUE(is_read.ok()) << is_read.status();
+    EXPECT_EQ(*is_read, changes < 20'000);
+    EXPECT_EQ(batch.changes, changes);
+  }
+}
+
 TEST(StreamsEndpoint, IsAHostOfItsOwnAtAws) {
   EXPECT_EQ(StreamsEndpointOf("https://dynamodb.eu-central-1.amazonaws.com"),
             "https://streams.dynamodb.eu-central-1.amazonaws.com");

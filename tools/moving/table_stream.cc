@@ -19,6 +19,8 @@ namespace {
 constexpr absl::Duration kReadInterval = absl::Milliseconds(200);
 // The most that GetRecords answers with.
 constexpr size_t kRecordsOfPage = 1'000;
+// After so many changes what was read is applied first.
+constexpr int64_t kMostChangesOfRead = 20'000;
 // Shards that are split show up as children when their parent ends; others may be made at any time.
 constexpr absl::Duration kListInterval = absl::Seconds(60);
 constexpr char kExpiredIterator[] = "EXPIRED_ITERATOR";
@@ -208,7 +210,8 @@ absl::StatusOr<bool> TableStream::ReadShard(Shard* shard, ChangedBatch* batch) {
 absl::StatusOr<bool> TableStream::Read(ChangedBatch* batch) {
   if (absl::Now() - listed_ > kListInterval) ITEMDB_RETURN_IF_ERROR(ReadShards());
   bool is_read = true;
-  // Children follow their parent in the same call.
+  const int64_t most_changes = batch->changes + kMostChangesOfRead;
+  // Children follow their parent in the same call, unless there is much to apply.
   for (bool has_ended = true; has_ended;) {
     has_ended = false;
     for (Shard& shard : shards_) {
@@ -225,6 +228,7 @@ absl::StatusOr<bool> TableStream::Read(ChangedBatch* batch) {
       return absl::FailedPreconditionError("the stream of table " + table_name_ + " of " + side_.name() +
                                            " was turned off: changes from then on are not in it. Run the "
                                            "same command again with --enable-streams");
+    if (batch->changes > most_changes) return false;
   }
   return is_read;
 }

@@ -272,6 +272,11 @@ def brings_what_the_stream_does_not_show(source, target):
     assert report["step"] == "DONE" and report["differences"] == 1, report
     assert withholding.withheld > 0
     assert items_of(client_of(target.http)) == items_of(client)
+    # Run again after the end it changes nothing at the source.
+    client.update_table(TableName="Counters", StreamSpecification={"StreamEnabled": False})
+    client.get_waiter("table_exists").wait(TableName="Counters", WaiterConfig={"Delay": 1})
+    assert adopt("again", target, withholding, "--enable-streams", state="withheld").report()["step"] == "DONE"
+    assert not client.describe_table(TableName="Counters")["Table"].get("StreamSpecification", {}).get("StreamEnabled")
 
 
 def brings_back_what_the_stream_does_not_show(source, target):

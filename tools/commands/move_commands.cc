@@ -352,13 +352,17 @@ absl::Status RunAdopt(Context& context, const MoveCommandOptions& options) {
   }
   if (options.abort) return move.Abort();
   ITEMDB_RETURN_IF_ERROR(move.Open());
-  // Before the copy: a stream must have all changes since.
-  ITEMDB_ASSIGN_OR_RETURN(const bool follows, move.CanFollow());
-  if (options.follow && !follows)
-    return UsageError("--follow needs a DynamoDB Stream of every table: give --enable-streams");
+  bool follows = false;
+  // A move that is done needs no streams of the source.
+  if (move.step() != MoveStep::kDone) {
+    // Before the copy: a stream must have all changes since.
+    ITEMDB_ASSIGN_OR_RETURN(follows, move.CanFollow());
+    if (options.follow && !follows)
+      return UsageError("--follow needs a DynamoDB Stream of every table: give --enable-streams");
+  }
   ITEMDB_RETURN_IF_ERROR(move.Copy());
   bool is_equal = true;
-  if (follows && move.step() != MoveStep::kDone) {
+  if (follows) {
     ITEMDB_RETURN_IF_ERROR(FollowToTheEnd(context, options, move));
   } else {
     ITEMDB_ASSIGN_OR_RETURN(is_equal, move.CompareUntilEqual(options.passes));

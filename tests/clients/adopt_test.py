@@ -7,13 +7,17 @@ The source is itemd over HTTP and, with JAVA, DynamoDB Local, which comes from n
 program's copy. PART: only these, by the names of their functions.
 """
 
+import http.server
 import json
 import os
 import random
 import signal
 import subprocess
 import sys
+import threading
 import time
+import urllib.error
+import urllib.request
 
 from engines import (PATIENCE_S, Itemd, Writers, client_of, dynamodb_local_in_file, environment, kill, log_of, run_test,
                      start, stop_all, work)
@@ -70,6 +74,46 @@ class Mover:
 
 def adopt(name, target, source, *more, state="adopt"):
     return Mover(name, "--endpoint", target.grpc, "adopt", source.http, "--state", str(work / f"{state}.json"), *more)
+
+
+class Withholding:
+    """A side at another address, whose streams never show the changes of the items whose id begins with "withheld"."""
+
+    def __init__(self, side):
+        self.name = side.name
+        self.withheld = 0
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(handler):  # pylint: disable=no-self-argument,invalid-name
+                body = handler.rfile.read(int(handler.headers["Content-Length"]))
+                headers = {name: value for name, value in handler.headers.items() if name.lower() != "connection"}
+                try:
+                    with urllib.request.urlopen(urllib.request.Request(side.http, body, headers)) as answer:
+                        status, reply = answer.status, answer.read()
+                except urllib.error.HTTPError as error:
+                    status, reply = error.code, error.read()
+                if handler.headers["X-Amz-Target"].endswith(".GetRecords") and status == 200:
+                    reply = self.without(json.loads(reply))
+                handler.send_response(status)
+                handler.send_header("Content-Type", "application/x-amz-json-1.0")
+                handler.send_header("Content-Length", str(len(reply)))
+                handler.end_headers()
+                handler.wfile.write(reply)
+
+            def log_message(handler, *_arguments):  # pylint: disable=no-self-argument,arguments-differ
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.http = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def without(self, page):
+        shown = [one for one in page["Records"] if not one["dynamodb"]["Keys"]["id"]["S"].startswith("withheld")]
+        self.withheld += len(page["Records"]) - len(shown)
+        return json.dumps({**page, "Records": shown}).encode()
 
 
 def places(state):
@@ -215,12 +259,58 @@ def follows_back(source, target):
     assert check.returncode == 0
 
 
+def brings_what_the_stream_does_not_show(source, target):
+    """A stream may show changes late: what it has not shown at the end is found by comparison."""
+    client = client_of(source.http)
+    make_table(client, "KEYS_ONLY", items=200)
+    withholding = Withholding(source)
+    mover = adopt("withheld", target, withholding, "--quiet", "1", state="withheld")
+    mover.wait_to_say("stop the writers of")
+    client.put_item(TableName="Counters", Item={"id": {"S": "withheld"}})
+    client.delete_item(TableName="Counters", Key={"id": {"S": "item1"}})
+    report = mover.report()
+    assert report["step"] == "DONE" and report["differences"] == 1, report
+    assert withholding.withheld > 0
+    assert items_of(client_of(target.http)) == items_of(client)
+    # Run again after the end it changes nothing at the source.
+    client.update_table(TableName="Counters", StreamSpecification={"StreamEnabled": False})
+    client.get_waiter("table_exists").wait(TableName="Counters", WaiterConfig={"Delay": 1})
+    assert adopt("again", target, withholding, "--enable-streams", state="withheld").report()["step"] == "DONE"
+    assert not client.describe_table(TableName="Counters")["Table"].get("StreamSpecification", {}).get("StreamEnabled")
+
+
+def brings_back_what_the_stream_does_not_show(source, target):
+    """The same on the way back."""
+    make_table(client_of(source.http), items=200)
+    withholding = Withholding(target)
+    graduate = ["--endpoint", source.grpc, "graduate", withholding.http, "--state", str(work / "withheld.json")]
+    assert Mover("there", *graduate, "--yes").report()["step"] == "DONE"
+    mover = Mover("back", *graduate, "--back", "--yes", "--quiet", "1", "--enable-streams")
+    mover.wait_to_say("its writers must stop now")
+    there = client_of(target.http)
+    there.put_item(TableName="Counters", Item={"id": {"S": "withheld"}})
+    there.delete_item(TableName="Counters", Key={"id": {"S": "item1"}})
+    assert mover.report()["step"] == "BACK", mover.log()
+    assert withholding.withheld > 0
+    here = client_of(source.http)
+    assert items_of(here) == items_of(there)
+    here.put_item(TableName="Counters", Item={"id": {"S": "writers are back"}})
+
+
 def from_itemd():
     follows_the_stream_and_is_killed(Itemd(itemd, "source1"), Itemd(itemd, "target1"))
 
 
 def without_streams():
     is_asked_to_enable_streams(Itemd(itemd, "source2"), Itemd(itemd, "target2"))
+
+
+def with_changes_withheld():
+    brings_what_the_stream_does_not_show(Itemd(itemd, "source5"), Itemd(itemd, "target5"))
+
+
+def back_with_changes_withheld():
+    brings_back_what_the_stream_does_not_show(Itemd(itemd, "source6"), Itemd(itemd, "target6"))
 
 
 def from_dynamodb_local():
@@ -232,7 +322,8 @@ def back_from_dynamodb_local():
 
 
 def main():
-    for part in (from_itemd, without_streams, from_dynamodb_local, back_from_dynamodb_local):
+    for part in (from_itemd, without_streams, with_changes_withheld, back_with_changes_withheld, from_dynamodb_local,
+                 back_from_dynamodb_local):
         if sys.argv[4:] and part.__name__ not in sys.argv[4:]:
             continue
         if java is None and "local" in part.__name__:

@@ -51,10 +51,11 @@ ScriptedAnswer Records(const std::string& records, const std::string& next = "")
 
 class TableStreamTest : public ::testing::Test {
  protected:
-  TableStream StreamWith(std::deque<ScriptedAnswer> answers, StreamPlace place = {}) {
+  TableStream StreamWith(std::deque<ScriptedAnswer> answers, StreamPlace place = {},
+                         absl::Duration patience = absl::ZeroDuration()) {
     server_ = std::make_unique<ScriptedServer>(std::move(answers));
-    side_ = std::make_unique<Side>(ClientOf(*server_), "the source",
-                                   Patience(absl::ZeroDuration(), CancelToken()), nullptr);
+    side_ =
+        std::make_unique<Side>(ClientOf(*server_), "the source", Patience(patience, CancelToken()), nullptr);
     return TableStream(*side_, "T", std::move(place));
   }
   void TearDown() override {
@@ -138,6 +139,40 @@ TEST_F(TableStreamTest, TrimmedRecordsAreToldByName) {
                     HasSubstr("TrimmedDataAccessException"), HasSubstr("24 hours")));
 }
 
+// A shard goes 24 hours after its end, also when nobody has read it.
+TEST_F(TableStreamTest, AShardThatIsGoneBeforeItWasReadIsToldByName) {
+  constexpr char kChild[] = R"({"ShardId":"child","ParentShardId":"parent"})";
+  TableStream of_place = StreamWith({Streams("1"), Shards(kChild)},
+                                    {.arn = "arn1", .shards = {{"parent", {.sequence_number = "10"}}}});
+  const absl::Status at_open = of_place.Open();
+  EXPECT_EQ(at_open.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(std::string(at_open.message()), HasSubstr("after 10 of shard parent"));
+  TearDown();
+  // Of a list: "other" has ended, so the shards are listed again.
+  TableStream of_list =
+      StreamWith({Streams("1"), Shards(R"({"ShardId":"other"},{"ShardId":"parent"})"), Iterator("o0"),
+                  Records(""), Iterator("p0"), Records("", "p1"), Shards(kChild)});
+  ASSERT_TRUE(of_list.Open().ok());
+  ChangedBatch batch;
+  const absl::Status at_read = of_list.Read(&batch).status();
+  EXPECT_EQ(at_read.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(std::string(at_read.message()), HasSubstr("of shard parent any more"));
+  TearDown();
+  // Between the list and the iterator.
+  TableStream at_iterator =
+      StreamWith({Streams("1"),
+                  Shards(R"({"ShardId":"s"})"),
+                  {.http_status = 400, .body = ExceptionBody("ResourceNotFoundException", "no shard")}});
+  ASSERT_TRUE(at_iterator.Open().ok());
+  EXPECT_EQ(at_iterator.Read(&batch).status().code(), absl::StatusCode::kOutOfRange);
+  TearDown();
+  // One that was read is not missed.
+  TableStream read =
+      StreamWith({Streams("1"), Shards(kChild)}, {.arn = "arn1", .shards = {{"parent", {.is_done = true}}}});
+  EXPECT_TRUE(read.Open().ok());
+  EXPECT_TRUE(read.place().shards.empty());
+}
+
 TEST_F(TableStreamTest, AStreamThatIsOffOrAnotherOneIsToldByName) {
   TableStream off = StreamWith({Streams("1"), Shards("", "DISABLED")});
   const absl::Status is_off = off.Open();
@@ -162,12 +197,65 @@ TEST_F(TableStreamTest, ReadsOnAfterAFullPage) {
                                    Records(records, "s1"), Records(Record("b", "20"), "s2")});
   ASSERT_TRUE(stream.Open().ok());
   ChangedBatch batch;
-  const absl::StatusOr<bool> is_read = stream.Read(&batch);
-  ASSERT_TRUE(is_read.ok()) << is_read.status();
-  EXPECT_TRUE(*is_read);
+  for (const bool is_at_end : {false, true}) {
+    const absl::StatusOr<bool> is_read = stream.Read(&batch);
+    ASSERT_TRUE(is_read.ok()) << is_read.status();
+    EXPECT_EQ(*is_read, is_at_end);
+  }
   EXPECT_EQ(batch.changes, 1'001);
   EXPECT_EQ(batch.keys.at("T").size(), 1'001u);
   EXPECT_EQ(server_->requests().size(), 5u);
+}
+
+// DynamoDB allows five reads of a shard in a second, of all who read it.
+TEST_F(TableStreamTest, AThrottledReadIsRepeatedAndReadsKeepTheirPace) {
+  const ScriptedAnswer throttled{.http_status = 400,
+                                 .body = ExceptionBody("LimitExceededException", "too many reads")};
+  TableStream stream = StreamWith({Streams("1"), Shards(R"({"ShardId":"s"})"), Iterator("s0"), throttled,
+                                   throttled, Records("", "s1"), Records("", "s2"), Records("", "s3")},
+                                  {}, absl::Seconds(60));
+  ASSERT_TRUE(stream.Open().ok());
+  ChangedBatch batch;
+  const auto read = [&] {
+    const absl::StatusOr<bool> is_read = stream.Read(&batch);
+    EXPECT_TRUE(is_read.ok()) << is_read.status();
+  };
+  const absl::Time begin = absl::Now();
+  read();
+  // After each of the refusals.
+  EXPECT_GE(absl::Now() - begin, absl::Milliseconds(400));
+  const absl::Time second = absl::Now();
+  read();
+  read();
+  EXPECT_GE(absl::Now() - second, absl::Milliseconds(200));
+  EXPECT_EQ(server_->requests().size(), 8u);
+}
+
+// A long line of shards that have ended: each is the parent of the next.
+TEST_F(TableStreamTest, AReadEndsWhenThereIsMuchToApply) {
+  constexpr int kShards = 40;
+  std::string shards = R"({"ShardId":"s0"})";
+  for (int i = 1; i < kShards; ++i)
+    shards = R"({"ShardId":"s)" + std::to_string(i) + R"(","ParentShardId":"s)" + std::to_string(i - 1) +
+             R"("},)" + shards;
+  std::deque<ScriptedAnswer> answers = {Streams("1"), Shards(shards)};
+  for (int i = 0; i < kShards; ++i) {
+    std::string records;
+    for (int k = 0; k < 1'000; ++k)
+      records += (k == 0 ? "" : ",") + Record(std::to_string(i) + "/" + std::to_string(k), "1");
+    answers.push_back(Iterator("i"));
+    answers.push_back(Records(records));
+    answers.push_back(Shards(shards));
+  }
+  TableStream stream = StreamWith(std::move(answers));
+  ASSERT_TRUE(stream.Open().ok());
+  for (const int64_t changes : {21'000, 19'000}) {
+    ChangedBatch batch;
+    const absl::StatusOr<bool> is_read = stream.Read(&batch);
+    ASSERT_TRUE(is_read.ok()) << is_read.status();
+    EXPECT_EQ(*is_read, changes < 20'000);
+    EXPECT_EQ(batch.changes, changes);
+  }
 }
 
 TEST(StreamsEndpoint, IsAHostOfItsOwnAtAws) {

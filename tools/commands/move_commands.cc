@@ -352,13 +352,17 @@ absl::Status RunAdopt(Context& context, const MoveCommandOptions& options) {
   }
   if (options.abort) return move.Abort();
   ITEMDB_RETURN_IF_ERROR(move.Open());
-  // Before the copy: a stream must have all changes since.
-  ITEMDB_ASSIGN_OR_RETURN(const bool follows, move.CanFollow());
-  if (options.follow && !follows)
-    return UsageError("--follow needs a DynamoDB Stream of every table: give --enable-streams");
+  bool follows = false;
+  // A move that is done needs no streams of the source.
+  if (move.step() != MoveStep::kDone) {
+    // Before the copy: a stream must have all changes since.
+    ITEMDB_ASSIGN_OR_RETURN(follows, move.CanFollow());
+    if (options.follow && !follows)
+      return UsageError("--follow needs a DynamoDB Stream of every table: give --enable-streams");
+  }
   ITEMDB_RETURN_IF_ERROR(move.Copy());
   bool is_equal = true;
-  if (follows && move.step() != MoveStep::kDone) {
+  if (follows) {
     ITEMDB_RETURN_IF_ERROR(FollowToTheEnd(context, options, move));
   } else {
     ITEMDB_ASSIGN_OR_RETURN(is_equal, move.CompareUntilEqual(options.passes));
@@ -416,7 +420,8 @@ void RegisterMoveCommands(CommandTable& table) {
            "Makes the tables in itemd, copies their items from SOURCE, compares both sides, and follows "
            "the changes of SOURCE by the tables' DynamoDB Streams, or of another itemd by its change log, "
            "while its writers go on. Stop them when it says so: it ends when no change has come for --quiet "
-           "seconds. Tables without a stream are compared until they are equal instead; writers must stop "
+           "seconds and, by streams, a last comparison finds nothing. Tables without a stream are compared "
+           "until they are equal instead; writers must stop "
            "before the last comparison, and what differs after --passes comparisons is exit code 7. The same "
            "command goes on where an earlier one ended. SOURCE is the URL of a service of DynamoDB's "
            "protocol, "

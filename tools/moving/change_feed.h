@@ -39,8 +39,10 @@ class ChangeFeed {
   virtual int64_t behind() const = 0;
   // How long to wait after an idle batch.
   virtual absl::Duration poll_interval() const = 0;
-  // Every change that was acknowledged before this call has been read when place() is the result. On any
-  // thread.
+  // Whether the feed has a change as soon as its write is acknowledged.
+  virtual bool is_exact() const = 0;
+  // What the feed had at this call has been read when place() is the result: if it is exact, every change
+  // that was acknowledged before. On any thread.
   virtual absl::StatusOr<uint64_t> Mark() const = 0;
 };
 

@@ -34,6 +34,7 @@ class ChangeLogFeed : public ChangeFeed {
   uint64_t place() const override { return place_; }
   int64_t behind() const override { return behind_; }
   absl::Duration poll_interval() const override { return absl::Milliseconds(10); }
+  bool is_exact() const override { return true; }
   absl::StatusOr<uint64_t> Mark() const override;
 
  private:

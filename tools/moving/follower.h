@@ -45,9 +45,11 @@ class Follower {
   // Ends the thread and stores how far it has come.
   void Stop();
 
-  // Every change that was acknowledged before this call is in the target after Await of the result.
+  // What the feed had at this call is in the target after Await of the result: if the feed is exact, every
+  // change that was acknowledged before.
   absl::StatusOr<uint64_t> Mark() const { return feed_->Mark(); }
-  // Waits until every change up to this place of the feed is in the target. The failure that ended the
+  bool is_exact() const { return feed_->is_exact(); }
+  // Waits until each change up to this place of the feed is in the target. The failure that ended the
   // thread: OUT_OF_RANGE: the changes cannot be read any more: compare all items, then begin at a place of
   // now. NOT_FOUND: a table was deleted. DEADLINE_EXCEEDED: not until `deadline`.
   absl::Status Await(uint64_t place, absl::Time deadline = absl::InfiniteFuture());

@@ -122,8 +122,9 @@ class Move {
   // Whether StartFollowing can be called: the source is itemd, or all tables have a DynamoDB Stream, which
   // they get if the options say so. Otherwise says which have none.
   absl::StatusOr<bool> CanFollow();
-  // After Verify, for a source without fences: goes on until no change has come for so long and both sides
-  // are equal. Then the target takes other writes.
+  // After Verify, for a source without fences: goes on until no change has come for so long and nothing
+  // differs. Then the target takes other writes. Writers of the source must have stopped.
+  // FAILED_PRECONDITION: each of many comparisons has found something.
   absl::Status FinishWhenQuiet(absl::Duration quiet);
 
   // After the switch: applies the changes of the target to the source from now on. Then Verify and
@@ -194,6 +195,14 @@ class Move {
   absl::Status RepairAndCheck(const std::vector<Difference>& differences, bool may_change);
   absl::Status CompareChanged(bool may_change);
   absl::Status CompareAll(bool may_change);
+  // Compares what changed since it was last compared, and everything if those keys were too many to note.
+  // Both sides may change.
+  absl::Status CompareNoted();
+  // A round of the end, after writers have stopped: compares what changed, and if nothing did and the changes
+  // may be late, everything. True: nothing differed or changed.
+  absl::StatusOr<bool> CompareRest();
+  // The end of FinishWhenQuiet.
+  absl::Status Finish();
   absl::StatusOr<uint64_t> SourceSequence() const;
   // Nothing is to be followed or compared any more.
   bool is_over() const { return !is_back_ && step() >= MoveStep::kSwitched; }

@@ -64,14 +64,22 @@ absl::StatusOr<bool> Move::CompareAndWriteUntilEqual(int passes) {
 absl::Status Move::FinishWhenQuiet(absl::Duration quiet) {
   Say("following; it ends when no change has come for " + absl::FormatDuration(quiet) +
       ": stop the writers of " + source_.endpoint());
-  while (true) {
+  for (int rounds_with_repairs = 0; rounds_with_repairs < kMostRounds;) {
     ITEMDB_RETURN_IF_ERROR(follower_->AwaitQuiet(quiet));
     ITEMDB_RETURN_IF_ERROR(CompareUntilFew());
-    ITEMDB_ASSIGN_OR_RETURN(const uint64_t mark, follower_->Mark());
-    ITEMDB_RETURN_IF_ERROR(follower_->Await(mark));
-    if (follower_->changed().count() == 0) break;
-    ITEMDB_RETURN_IF_ERROR(CompareChanged(/*may_change=*/true));
+    const size_t repaired = report_.repaired.size();
+    ITEMDB_ASSIGN_OR_RETURN(const bool is_equal, CompareRest());
+    if (is_equal) return Finish();
+    // Rounds with changes only do not count: writers may take long to stop.
+    if (report_.repaired.size() > repaired) ++rounds_with_repairs;
   }
+  return absl::FailedPreconditionError(
+      "the source is still written to, or an item cannot be the same on both sides: stop its writers, then "
+      "run "
+      "the same command again");
+}
+
+absl::Status Move::Finish() {
   ITEMDB_RETURN_IF_ERROR(ReadDefinitions());
   ITEMDB_RETURN_IF_ERROR(CheckDefinitions());
   for (size_t i = 0; i < definitions_.size(); ++i) {

@@ -159,17 +159,13 @@ absl::Status Move::GoBack() {
   return FinishGoingBack();
 }
 
-// The changes that came since the comparison.
+// The changes that came since the comparison, and what they left out.
 absl::Status Move::ApplyRestToGoBack() {
   for (int round = 0; round < kMostRounds; ++round) {
-    ITEMDB_ASSIGN_OR_RETURN(const uint64_t mark, follower_->Mark());
-    ITEMDB_RETURN_IF_ERROR(follower_->Await(mark));
-    if (follower_->changed().count() == 0) {
-      follower_->Stop();
-      return absl::OkStatus();
-    }
-    ITEMDB_RETURN_IF_ERROR(follower_->changed().overflowed() ? CompareAll(/*may_change=*/true)
-                                                             : CompareChanged(/*may_change=*/true));
+    ITEMDB_ASSIGN_OR_RETURN(const bool is_equal, CompareRest());
+    if (!is_equal) continue;
+    follower_->Stop();
+    return absl::OkStatus();
   }
   return absl::FailedPreconditionError("the target is still written to: stop its writers, then go on");
 }

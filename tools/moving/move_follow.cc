@@ -185,6 +185,31 @@ absl::Status Move::CompareChanged(bool may_change) {
   return RepairAndCheck(comparison.differences, may_change);
 }
 
+absl::Status Move::CompareNoted() {
+  if (!follower_->changed().overflowed()) return CompareChanged(/*may_change=*/true);
+  // Before the comparison: what changes during it is noted.
+  follower_->changed().Take();
+  return CompareAll(/*may_change=*/true);
+}
+
+absl::StatusOr<bool> Move::CompareRest() {
+  const auto await_changes = [this]() -> absl::Status {
+    ITEMDB_ASSIGN_OR_RETURN(const uint64_t mark, follower_->Mark());
+    return follower_->Await(mark);
+  };
+  ITEMDB_RETURN_IF_ERROR(await_changes());
+  if (follower_->changed().count() > 0) {
+    ITEMDB_RETURN_IF_ERROR(CompareNoted());
+    return false;
+  }
+  if (follower_->is_exact()) return true;
+  // A stream may not have shown the last changes yet.
+  const size_t repaired = report_.repaired.size();
+  ITEMDB_RETURN_IF_ERROR(CompareAll(/*may_change=*/true));
+  ITEMDB_RETURN_IF_ERROR(await_changes());
+  return report_.repaired.size() == repaired && follower_->changed().count() == 0;
+}
+
 absl::Status Move::Verify() {
   if (is_over()) return absl::OkStatus();
   if (step() == MoveStep::kFenced) {
@@ -209,14 +234,8 @@ absl::Status Move::Verify() {
 absl::Status Move::CompareUntilFew() {
   if (is_over()) return absl::OkStatus();
   for (int round = 0; round < kMostRounds; ++round) {
-    const size_t keys = follower_->changed().count();
-    if (follower_->changed().overflowed()) {
-      follower_->changed().Take();
-      ITEMDB_RETURN_IF_ERROR(CompareAll(/*may_change=*/true));
-      continue;
-    }
-    if (keys <= kFewKeys) break;
-    ITEMDB_RETURN_IF_ERROR(CompareChanged(/*may_change=*/true));
+    if (follower_->changed().count() <= kFewKeys) break;
+    ITEMDB_RETURN_IF_ERROR(CompareNoted());
   }
   return absl::OkStatus();
 }

@@ -14,6 +14,10 @@
 namespace itemdb::tools {
 namespace {
 
+// The reason of LimitExceededException: DynamoDB allows five GetRecords of a shard in a second.
+constexpr char kStreamsThrottled[] = "LIMIT_EXCEEDED";
+constexpr absl::Duration kThrottledStreamPause = absl::Milliseconds(200);
+
 absl::Status RefusedWrite(const std::string& side, const RejectedWrite& rejected) {
   const auto* put = std::get_if<BatchPut>(&rejected.write);
   const auto* remove = std::get_if<BatchDelete>(&rejected.write);
@@ -118,7 +122,13 @@ absl::Status Side::WriteItems(const std::vector<BatchWrite>& writes, Pace& pace)
 absl::StatusOr<JsonValue> Side::CallStreams(std::string_view operation, const JsonValue& request) const {
   const JsonCall sent{.target = "DynamoDBStreams_20120810." + std::string(operation),
                       .body = OneLine(request)};
-  ITEMDB_ASSIGN_OR_RETURN(const std::string reply, Try([&] { return CallJson(streams_, sent, call()); }));
+  ITEMDB_ASSIGN_OR_RETURN(const std::string reply, Try([&]() -> absl::StatusOr<std::string> {
+                            absl::StatusOr<std::string> answer = CallJson(streams_, sent, call());
+                            if (ReasonOf(answer.status()) != kStreamsThrottled) return answer;
+                            // Of streams it means too many calls in a second, which passes.
+                            absl::SleepFor(kThrottledStreamPause);
+                            return absl::UnavailableError(answer.status().message());
+                          }));
   absl::StatusOr<JsonValue> json = ParseJson(reply);
   if (!json.ok())
     return absl::DataLossError(name_ + " answers " + std::string(operation) +

@@ -18,11 +18,14 @@ class StreamFeed : public ChangeFeed {
 
   absl::StatusOr<ChangedBatch> Read() override;
   void Save(MoveState& state) const override;
-  // The last round of reads that found the end of every stream.
+  // The last round of reads that found nothing more in any stream.
   uint64_t place() const override { return complete_; }
   int64_t behind() const override { return -1; }
   // DynamoDB allows five reads of a shard in a second.
   absl::Duration poll_interval() const override { return absl::Milliseconds(200); }
+  // Streams show changes late, and may answer with few or none although more follow: what was acknowledged
+  // before may come long after. Who must have all compares all.
+  bool is_exact() const override { return false; }
   absl::StatusOr<uint64_t> Mark() const override { return begun_ + 1; }
 
  private:

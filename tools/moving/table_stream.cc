@@ -15,10 +15,12 @@
 namespace itemdb::tools {
 namespace {
 
-// Pages of a shard that are read after each other, at most.
-constexpr int kPagesOfShard = 8;
+// DynamoDB allows five reads of a shard in a second.
+constexpr absl::Duration kReadInterval = absl::Milliseconds(200);
 // The most that GetRecords answers with.
 constexpr size_t kRecordsOfPage = 1'000;
+// After so many changes what was read is applied first.
+constexpr int64_t kMostChangesOfRead = 20'000;
 // Shards that are split show up as children when their parent ends; others may be made at any time.
 constexpr absl::Duration kListInterval = absl::Seconds(60);
 constexpr char kExpiredIterator[] = "EXPIRED_ITERATOR";
@@ -102,17 +104,26 @@ absl::Status TableStream::ReadShards() {
       listed.push_back({.id = TextIn(shard, "ShardId"), .parent = TextIn(shard, "ParentShardId")});
     after = TextIn(*stream, "LastEvaluatedShardId");
   } while (!after.empty());
+  const auto is_listed = [&](const std::string& id) {
+    return std::any_of(listed.begin(), listed.end(), [&](const Shard& shard) { return shard.id == id; });
+  };
+  // What they had left is lost.
+  for (const Shard& shard : shards_) {
+    if (!IsDone(shard.id) && !is_listed(shard.id)) return Trimmed(shard.id);
+  }
+  for (const auto& [id, place] : place_.shards) {
+    if (!place.is_done && !is_listed(id)) return Trimmed(id);
+  }
+  // Shards whose records are trimmed are listed no more.
+  std::erase_if(place_.shards, [&](const auto& one) { return !is_listed(one.first); });
   for (Shard& shard : listed) {
     const auto known =
         std::find_if(shards_.begin(), shards_.end(), [&](const Shard& one) { return one.id == shard.id; });
-    if (known != shards_.end()) shard.iterator = std::move(known->iterator);
+    if (known == shards_.end()) continue;
+    shard.iterator = std::move(known->iterator);
+    shard.read_time = known->read_time;
   }
   shards_ = std::move(listed);
-  // Shards whose records are trimmed are listed no more.
-  std::erase_if(place_.shards, [&](const auto& one) {
-    return one.second.is_done && std::none_of(shards_.begin(), shards_.end(),
-                                              [&](const Shard& shard) { return shard.id == one.first; });
-  });
   listed_ = absl::Now();
   return absl::OkStatus();
 }
@@ -147,7 +158,8 @@ absl::Status TableStream::FindIterator(Shard* shard) const {
         .Add("SequenceNumber", found->second.sequence_number);
   }
   const absl::StatusOr<JsonValue> reply = side_.CallStreams("GetShardIterator", request);
-  if (absl::IsOutOfRange(reply.status())) return Trimmed(shard->id);
+  // A shard that is not there any more went with its records.
+  if (absl::IsOutOfRange(reply.status()) || absl::IsNotFound(reply.status())) return Trimmed(shard->id);
   ITEMDB_RETURN_IF_ERROR(reply.status());
   shard->iterator = TextIn(*reply, "ShardIterator");
   if (shard->iterator.empty())
@@ -158,6 +170,8 @@ absl::Status TableStream::FindIterator(Shard* shard) const {
 absl::StatusOr<JsonValue> TableStream::ReadPage(Shard* shard) const {
   for (bool again = true;; again = false) {
     if (shard->iterator.empty()) ITEMDB_RETURN_IF_ERROR(FindIterator(shard));
+    absl::SleepFor(shard->read_time + kReadInterval - absl::Now());
+    shard->read_time = absl::Now();
     absl::StatusOr<JsonValue> page =
         side_.CallStreams("GetRecords", JsonValue::Object()
                                             .Add("ShardIterator", shard->iterator)
@@ -172,34 +186,32 @@ absl::StatusOr<JsonValue> TableStream::ReadPage(Shard* shard) const {
 }
 
 absl::StatusOr<bool> TableStream::ReadShard(Shard* shard, ChangedBatch* batch) {
-  for (int pages = 0; pages < kPagesOfShard; ++pages) {
-    ITEMDB_ASSIGN_OR_RETURN(const JsonValue page, ReadPage(shard));
-    const std::vector<JsonValue>& records = ElementsOf(page, "Records");
-    for (const JsonValue& one : records) {
-      const JsonValue* record = one.FindOrNull("dynamodb");
-      const JsonValue* keys = record == nullptr ? nullptr : record->FindOrNull("Keys");
-      if (keys == nullptr) return absl::DataLossError(side_.name() + " sends a change without keys");
-      ITEMDB_ASSIGN_OR_RETURN(Item key, ItemFromJson(*keys, ReadForm::kTyped, "the key of a change"));
-      ++batch->changes;
-      batch->oldest = std::min(batch->oldest, CreationTimeOf(*record));
-      const Digest digest = DigestOf(key);
-      batch->keys[table_name_].emplace(digest, std::move(key));
-      place_.shards[shard->id].sequence_number = TextIn(*record, "SequenceNumber");
-    }
-    shard->iterator = TextIn(page, "NextShardIterator");
-    if (shard->iterator.empty()) {
-      place_.shards[shard->id].is_done = true;
-      return true;
-    }
-    if (records.size() < kRecordsOfPage) return true;
+  ITEMDB_ASSIGN_OR_RETURN(const JsonValue page, ReadPage(shard));
+  const std::vector<JsonValue>& records = ElementsOf(page, "Records");
+  for (const JsonValue& one : records) {
+    const JsonValue* record = one.FindOrNull("dynamodb");
+    const JsonValue* keys = record == nullptr ? nullptr : record->FindOrNull("Keys");
+    if (keys == nullptr) return absl::DataLossError(side_.name() + " sends a change without keys");
+    ITEMDB_ASSIGN_OR_RETURN(Item key, ItemFromJson(*keys, ReadForm::kTyped, "the key of a change"));
+    ++batch->changes;
+    batch->oldest = std::min(batch->oldest, CreationTimeOf(*record));
+    const Digest digest = DigestOf(key);
+    batch->keys[table_name_].emplace(digest, std::move(key));
+    place_.shards[shard->id].sequence_number = TextIn(*record, "SequenceNumber");
   }
-  return false;
+  shard->iterator = TextIn(page, "NextShardIterator");
+  if (shard->iterator.empty()) {
+    place_.shards[shard->id].is_done = true;
+    return true;
+  }
+  return records.size() < kRecordsOfPage;
 }
 
 absl::StatusOr<bool> TableStream::Read(ChangedBatch* batch) {
   if (absl::Now() - listed_ > kListInterval) ITEMDB_RETURN_IF_ERROR(ReadShards());
   bool is_read = true;
-  // Children follow their parent in the same call.
+  const int64_t most_changes = batch->changes + kMostChangesOfRead;
+  // Children follow their parent in the same call, unless there is much to apply.
   for (bool has_ended = true; has_ended;) {
     has_ended = false;
     for (Shard& shard : shards_) {
@@ -216,6 +228,7 @@ absl::StatusOr<bool> TableStream::Read(ChangedBatch* batch) {
       return absl::FailedPreconditionError("the stream of table " + table_name_ + " of " + side_.name() +
                                            " was turned off: changes from then on are not in it. Run the "
                                            "same command again with --enable-streams");
+    if (batch->changes > most_changes) return false;
   }
   return is_read;
 }

@@ -2,8 +2,9 @@
 //
 // A stream has shards, and a shard may have a parent. A shard is read when all of its parent was, so that the
 // changes of an item come in their order. An open shard has no end that the protocol tells: GetRecords
-// answers with what there is, also with nothing. So a page with fewer records than were asked for counts as
-// the end for now; what follows a page that ends early, because of its bytes, comes by the next read.
+// answers with what it finds, also with few or nothing although more follow, and changes show up late. So a
+// page with fewer records than were asked for only means that there is no hurry to read the next one: it does
+// not tell that all changes were read.
 #pragma once
 
 #include <string>
@@ -30,8 +31,8 @@ class TableStream {
   // it is another one than that of the place.
   absl::Status Open();
 
-  // Adds the next changes to `batch`. True: each open shard was read to its end for now. OUT_OF_RANGE:
-  // records were trimmed before they were read.
+  // Adds the next changes to `batch`. True: each open shard answered with a page that was not full.
+  // OUT_OF_RANGE: records were trimmed before they were read.
   absl::StatusOr<bool> Read(ChangedBatch* batch);
 
   // How far it was read.
@@ -43,6 +44,8 @@ class TableStream {
     std::string parent;
     // Empty: to be asked for.
     std::string iterator = {};
+    // When it was last read.
+    absl::Time read_time = absl::InfinitePast();
   };
 
   absl::Status ReadShards();
@@ -50,7 +53,7 @@ class TableStream {
   bool IsReady(const Shard& shard) const;
   absl::Status FindIterator(Shard* shard) const;
   absl::StatusOr<JsonValue> ReadPage(Shard* shard) const;
-  // True: the shard was read to its end for now.
+  // Reads a page. True: it was not full.
   absl::StatusOr<bool> ReadShard(Shard* shard, ChangedBatch* batch);
   absl::Status Trimmed(const std::string& shard_id) const;
 

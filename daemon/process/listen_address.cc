@@ -7,10 +7,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "daemon/process/descriptor.h"
@@ -142,6 +144,28 @@ std::string PeerOf(int socket) {
     default:
       return "unix:";
   }
+}
+
+std::string NormalPeer(std::string_view peer) {
+  std::string text(peer);
+  for (const auto& [escaped, bracket] : {std::pair("%5B", "["), std::pair("%5D", "]")}) {
+    const size_t found = text.find(escaped);
+    if (found != std::string::npos) text.replace(found, 3, bracket);
+  }
+  // PeerOf() does not name the scope, "%25eth0".
+  const size_t scope = text.find('%');
+  const size_t end = text.find(']');
+  if (scope < end && end != std::string::npos) text.erase(scope, end - scope);
+  constexpr std::string_view kMapped = "ipv6:[::ffff:";
+  if (!text.starts_with(kMapped) || text.find('.') == std::string::npos) return text;
+  text.replace(0, kMapped.size(), "ipv4:");
+  return text.erase(text.find(']'), 1);
+}
+
+std::string AddressOfPeer(std::string_view peer) {
+  std::string address = NormalPeer(peer);
+  address.resize(std::min(address.size(), address.rfind(':')));
+  return address;
 }
 
 absl::Status RemoveStaleSocket(const std::string& path) {

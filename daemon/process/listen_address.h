@@ -51,4 +51,11 @@ absl::Status RemoveStaleSocket(const std::string& path);
 // "unix:". Empty if the socket is not connected any more.
 std::string PeerOf(int socket);
 
+// One name for a peer, whether gRPC or PeerOf() named it: brackets as such ("%5B" of gRPC), without the scope
+// of a link-local address, and an IPv4 peer of a socket that listens on [::] as "ipv4:".
+std::string NormalPeer(std::string_view peer);
+// The part of it that other connections of the same address share: "ipv4:127.0.0.1", "ipv6:[::1]", "unix".
+// Each IPv6 address is one of its own: a client who has a network of them has as many.
+std::string AddressOfPeer(std::string_view peer);
+
 }  // namespace itemdb::daemon

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_format.h"
+#include "daemon/process/listen_address.h"
 #include "daemon/rpc/grpc_status.h"
 #include "storage/base/limits.h"
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kTimesFreeOfCaller = 4;
 constexpr int64_t kTimesFreeOfKey = 8;
-// A caller who holds at most this part of the memory holds little.
+// A caller who holds at most this part of the memory holds little, and so do all together.
 constexpr int64_t kLittle = 8;
 
 }  // namespace
@@ -48,6 +48,10 @@ bool CallMemory::TryCount(Counter counter, int64_t amount, int64_t limit, int64_
 
 bool CallMemory::TryReserve(size_t bytes, size_t held, int64_t limit) {
   return TryCount(&Counts::bytes, static_cast<int64_t>(bytes), limit, static_cast<int64_t>(held));
+}
+
+bool CallMemory::TryReserveForChunk(size_t bytes, size_t held) {
+  return TryReserveForLargeReply(bytes, std::max(held, static_cast<size_t>(limit_ / kLittle)));
 }
 
 bool CallMemory::TryReserveSmall(size_t bytes) {
@@ -134,8 +138,6 @@ size_t CallShares::size() const {
   storage::MutexLock lock(mutex_);
   return callers_.size();
 }
-
-std::string_view AddressOfPeer(std::string_view peer) { return peer.substr(0, peer.rfind(':')); }
 
 absl::Status CallsFullError(const CallMemory& memory, std::string_view what_was_done) {
   // Most calls in flight are answered within this time.

@@ -39,6 +39,10 @@ class CallMemory {
   // As TryReserve(), but for streams and for calls whose replies are pages: they leave half of the limit to
   // small calls, which go on while peers do not take their pages.
   bool TryReserveForLargeReply(size_t bytes, size_t held = 0) { return TryReserve(bytes, held, limit_ / 2); }
+  // As TryReserveForLargeReply(), for a message of a stream that has reserved `held` bytes. With the least
+  // --memory the longest one is more than a share. So any size succeeds also while all callers together hold
+  // little: open streams on which nothing moves, and replies that gRPC has not let go yet.
+  bool TryReserveForChunk(size_t bytes, size_t held);
   // For requests of at most kSmallCallBytes, which an eighth of the limit is set aside for: a long request
   // may take all the rest, and more when it came alone, and the calls of others go on. True: ReleaseSmall()
   // must follow instead of Release(). False: nothing is left of that eighth, or of a share of it.
@@ -116,7 +120,8 @@ class CallShares {
   // Of `all`, which is borrowed.
   explicit CallShares(const CallMemory& all) : all_(all) {}
 
-  // The memory of the caller with this key (empty: no keys are asked for) at this address.
+  // The memory of the caller with this key (empty: no keys are asked for) at this address, as of
+  // AddressOfPeer().
   std::shared_ptr<CallMemory> Of(std::string_view key_id, std::string_view address);
 
   // Callers that are kept in memory.
@@ -135,10 +140,6 @@ class CallShares {
   std::unordered_map<std::string, std::shared_ptr<CallMemory::Counts>> keys_ ABSL_GUARDED_BY(mutex_);
   size_t forget_at_ ABSL_GUARDED_BY(mutex_) = kFewCallers;
 };
-
-// The part of "ipv4:127.0.0.1:4711", a peer as gRPC and PeerOf() name it, that other connections of the same
-// address share; of a unix socket "unix".
-std::string_view AddressOfPeer(std::string_view peer);
 
 // RESOURCE_EXHAUSTED when the memory for calls or the caller's share of it is used up.
 absl::Status CallsFullError(const CallMemory& memory, std::string_view what_was_done = "nothing was done");

@@ -72,28 +72,6 @@ int64_t ResidentBytes() {
   return resident * sysconf(_SC_PAGESIZE);
 }
 
-// The form of PeerOf() for a peer as gRPC writes it, with escaped brackets.
-std::string Unescaped(std::string_view peer) {
-  std::string text(peer);
-  for (const auto& [escaped, bracket] : {std::pair("%5B", "["), std::pair("%5D", "]")}) {
-    const size_t found = text.find(escaped);
-    if (found != std::string::npos) text.replace(found, 3, bracket);
-  }
-  // The scope of a link-local address, "%25eth0", is not in the address of the socket.
-  const size_t scope = text.find('%');
-  const size_t end = text.find(']');
-  if (scope < end && end != std::string::npos) text.erase(scope, end - scope);
-  return text;
-}
-
-// The form of gRPC for an IPv4 peer of a socket that listens on [::].
-std::string WithoutMapping(std::string peer) {
-  constexpr std::string_view kMapped = "ipv6:[::ffff:";
-  if (!peer.starts_with(kMapped) || peer.find('.') == std::string::npos) return peer;
-  peer.replace(0, kMapped.size(), "ipv4:");
-  return peer.erase(peer.find(']'), 1);
-}
-
 // Without the port.
 std::string_view AddressIn(std::string_view peer) { return peer.substr(0, peer.rfind(':')); }
 
@@ -116,7 +94,7 @@ void ConnectionGuard::Stop() {
 ConnectionGuard::~ConnectionGuard() { Stop(); }
 
 bool ConnectionGuard::Add(int fd) {
-  const std::string peer = WithoutMapping(PeerOf(fd));
+  const std::string peer = NormalPeer(PeerOf(fd));
   if (!peer.starts_with("ip")) return true;
   storage::MutexLock lock(mutex_);
   if (const auto found = shut_out_.find(AddressIn(peer)); found != shut_out_.end()) {
@@ -145,7 +123,7 @@ void ConnectionGuard::ShutOut(Connections::const_iterator connection, Clock::tim
 
 void ConnectionGuard::CallAdmitted(std::string_view peer) {
   storage::MutexLock lock(mutex_);
-  const auto connection = connections_.find(Unescaped(peer));
+  const auto connection = connections_.find(NormalPeer(peer));
   if (connection == connections_.end() || connection->second.proven) return;
   connection->second.proven = true;
   unproven_.fetch_sub(1, std::memory_order_relaxed);
@@ -160,7 +138,7 @@ void ConnectionGuard::Offend(std::string_view peer, double points, const char* w
   std::optional<Ended> last;
   {
     storage::MutexLock lock(mutex_);
-    const auto found = connections_.find(Unescaped(peer));
+    const auto found = connections_.find(NormalPeer(peer));
     if (found == connections_.end()) return;
     Connection& connection = found->second;
     const Clock::time_point now = Clock::now();

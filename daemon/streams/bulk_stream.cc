@@ -169,12 +169,12 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
     }
   }
 
-  // False: there is no memory for the chunk that arrived. It waits until other chunks of the stream are done;
-  // if there are none, the stream ends with CALLS_FULL.
+  // False: there is no memory for the chunk that arrived. It waits until other chunks of the stream are done
+  // and acknowledged; if there are none, the stream ends with CALLS_FULL.
   bool ReserveForArrived() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    size_t bytes = kCopiesOfRequest * request_.Length();
-    if (!call_.memory()->TryReserveForLargeReply(bytes)) {
-      if (chunks_.empty()) EndWith(CallsFullReply(*call_.memory(), "nothing more was done"));
+    const size_t bytes = kCopiesOfRequest * request_.Length();
+    if (!call_.memory()->TryReserveForChunk(bytes, call_.reserved_bytes())) {
+      if (chunks_.empty() && !writing_) EndWith(CallsFullReply(*call_.memory(), "nothing more was done"));
       return false;
     }
     chunks_.push_back(std::make_shared<Chunk>());

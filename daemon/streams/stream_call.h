@@ -62,6 +62,8 @@ class StreamCall {
   ServingContext& serving() { return serving_; }
   // Of the caller. Valid once Enter() has admitted the stream.
   const std::shared_ptr<CallMemory>& memory() const { return memory_; }
+  // The bytes of memory() that Enter() reserved until Leave().
+  size_t reserved_bytes() const { return reserved_bytes_; }
   std::string_view method() const { return method_; }
   // The other end of the connection, as gRPC writes it.
   std::string peer() const { return context_.peer(); }

@@ -493,6 +493,7 @@ void Engine::Maintain() {
   }
   if (auto view = View(); view.ok()) {
     (*view)->store()->KeepManifestMark();
+    RecheckFailedRead(**view);
     LogDamage(**view);
     if (CommitArchive* const archive = this->archive(); archive != nullptr) archive->LogIfStuck();
     // A write would fail too, but there may be no write for a while.
@@ -518,14 +519,27 @@ void Engine::Maintain() {
   disk_space_.KeepBallast();
 }
 
-void Engine::LogDamage(const ReadView& view) {
-  for (const Damage& read : view.store()->RecheckFailedReads()) {
-    options_.log->warn(
-        "a read of a table file failed, and succeeded when it was repeated; if that happens again, the disk "
-        "may "
-        "be failing file={} offset={} error={}",
-        read.place.file, read.place.offset, read.error);
+void Engine::RecheckFailedRead(const ReadView& view) {
+  if (rechecking_.exchange(true)) return;
+  std::function<std::optional<Damage>()> recheck = view.store()->RecheckOfFailedRead();
+  if (recheck == nullptr) {
+    rechecking_ = false;
+    return;
   }
+  // Has no view, as a reopening waits until nobody has one.
+  IoPool::Task task = [this, recheck = std::move(recheck)] {
+    if (const std::optional<Damage> read = recheck(); read.has_value()) {
+      options_.log->warn(
+          "a read of a table file failed, and succeeded when it was repeated; if that happens again, the "
+          "disk may be failing file={} offset={} error={}",
+          read->place.file, read->place.offset, read->error);
+    }
+    rechecking_ = false;
+  };
+  if (!io_->Submit(task, IoPriority::kLong)) rechecking_ = false;  // The pool is full: a second later.
+}
+
+void Engine::LogDamage(const ReadView& view) {
   const CompactionPauses pauses = view.store()->PauseCompactionsAfterDamage(std::chrono::steady_clock::now());
   for (const DamagedFile& file : view.store()->TakeNewDamage()) {
     for (const Damage& block : file.blocks) {

@@ -201,6 +201,9 @@ class Engine {
   absl::Status InstallReplacement();
   void Reopen();
   absl::Status AdvanceWatermark();
+  // Lets the I/O threads read a place again that could not be read, unless they do already: a dying disk
+  // takes long for each, and the maintenance thread must not wait for it. The others have their turn later.
+  void RecheckFailedRead(const ReadView& view);
   // Pauses compactions that met damage, and logs damage that is new.
   void LogDamage(const ReadView& view);
   void CopyCatalog();
@@ -233,6 +236,8 @@ class Engine {
   TrimHorizon trim_horizon_;
   std::atomic<bool> checking_ = false;
   std::atomic<bool> in_backup_call_ = false;
+  // Whether an I/O thread has what RecheckFailedRead() submitted.
+  std::atomic<bool> rechecking_ = false;
   CheckProgress check_progress_;
   bool needs_rebuild_ = false;
   // Constant after Open.

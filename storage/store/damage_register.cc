@@ -83,22 +83,28 @@ void DamageRegister::Record(const rocksdb::Status& error, DamageMetBy met_by) {
   }
 }
 
-std::vector<Damage> DamageRegister::Recheck(const std::function<bool(const DamagedPlace&)>& fails) {
-  std::map<Block, Entry> failed;
+bool DamageRegister::HasFailedReads() {
+  MutexLock lock(mutex_);
+  return !failed_reads_.empty();
+}
+
+std::optional<Damage> DamageRegister::RecheckOne(const std::function<bool(const DamagedPlace&)>& fails) {
+  Block block;
+  DamagedPlace place;
   {
     MutexLock lock(mutex_);
-    failed.swap(failed_reads_);
+    if (failed_reads_.empty()) return std::nullopt;
+    auto next = failed_reads_.upper_bound(last_rechecked_);
+    if (next == failed_reads_.end()) next = failed_reads_.begin();
+    last_rechecked_ = block = next->first;
+    place = next->second.damage.place;
   }
-  std::vector<Damage> readable;
-  for (auto& [block, entry] : failed) {
-    if (!fails(entry.damage.place)) {
-      readable.push_back(std::move(entry.damage));
-      continue;
-    }
-    MutexLock lock(mutex_);
-    if (blocks_.emplace(block, std::move(entry)).second) has_new_ = true;
-  }
-  return readable;
+  const bool failed_again = fails(place);
+  MutexLock lock(mutex_);
+  Entry entry = std::move(failed_reads_.extract(block).mapped());
+  if (!failed_again) return std::move(entry.damage);
+  if (blocks_.emplace(block, std::move(entry)).second) has_new_ = true;
+  return std::nullopt;
 }
 
 std::vector<DamagedFile> DamageRegister::List(rocksdb::DB& db) {

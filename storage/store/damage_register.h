@@ -71,11 +71,13 @@ class DamageRegister {
 
   // Adds the block that `error` names, unless it is known. Does nothing for an error that PlaceOfDamage does
   // not know. Never waits for the disk. A failed read of the disk is damage only when it has failed twice:
-  // Recheck() decides.
+  // RecheckOne() decides.
   void Record(const rocksdb::Status& error, DamageMetBy met_by);
-  // Asks `fails` to read again what could not be read since the last call. What fails again is damage.
-  // Returns the rest. Called by one thread.
-  std::vector<Damage> Recheck(const std::function<bool(const DamagedPlace&)>& fails);
+  // Whether failed reads wait for RecheckOne().
+  bool HasFailedReads();
+  // Asks `fails` to read one place again that could not be read, each in its turn. If it fails again, it is
+  // damage; otherwise returns it. `fails` may wait for the disk. Not called by two threads at once.
+  std::optional<Damage> RecheckOne(const std::function<bool(const DamagedPlace&)>& fails);
 
   // The known damage in the table files that `db` has. Forgets that of files that are gone.
   std::vector<DamagedFile> List(rocksdb::DB& db);
@@ -93,8 +95,10 @@ class DamageRegister {
 
   Mutex mutex_;
   std::map<Block, Entry> blocks_ ABSL_GUARDED_BY(mutex_);
-  // Failed reads of the disk, until Recheck().
+  // Failed reads of the disk, until RecheckOne().
   std::map<Block, Entry> failed_reads_ ABSL_GUARDED_BY(mutex_);
+  // By RecheckOne().
+  Block last_rechecked_ ABSL_GUARDED_BY(mutex_);
   bool has_new_ ABSL_GUARDED_BY(mutex_) = false;
 };
 

@@ -515,11 +515,12 @@ std::vector<DamagedFile> Store::ListDamage() const {
   return damage_ == nullptr ? std::vector<DamagedFile>() : damage_->List(*db_);
 }
 
-std::vector<Damage> Store::RecheckFailedReads() const {
-  if (damage_ == nullptr) return {};
-  return damage_->Recheck([this](const DamagedPlace& place) {
-    return !CanRead(*db_->GetEnv(), db_->GetName() + "/" + place.file, place);
-  });
+std::function<std::optional<Damage>()> Store::RecheckOfFailedRead() const {
+  if (damage_ == nullptr || !damage_->HasFailedReads()) return nullptr;
+  return [damage = damage_, env = db_->GetEnv(), directory = db_->GetName()] {
+    return damage->RecheckOne(
+        [&](const DamagedPlace& place) { return !CanRead(*env, directory + "/" + place.file, place); });
+  };
 }
 
 std::vector<DamagedFile> Store::TakeNewDamage() const {

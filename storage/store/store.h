@@ -233,9 +233,10 @@ class Store {
                          DamageMetBy met_by = DamageMetBy::kRead) const;
   // The damage of the table files that this store has; nothing without a register.
   std::vector<DamagedFile> ListDamage() const;
-  // Reads again what could not be read from the disk since the last call, before TakeNewDamage() can have it.
-  // Returns what can be read now. Waits for the disk; called by one thread.
-  std::vector<Damage> RecheckFailedReads() const;
+  // Reads a place again that could not be read from the disk, before TakeNewDamage() can have it; as
+  // DamageRegister::RecheckOne(). Null: there is none. May be called after the store is closed, as long as
+  // its Env and the register exist.
+  std::function<std::optional<Damage>()> RecheckOfFailedRead() const;
   // Damage that was not there at the last call.
   std::vector<DamagedFile> TakeNewDamage() const;
 

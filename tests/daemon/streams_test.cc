@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "daemon/config/memory_budget.h"
 #include "tests/daemon/server_fixture.h"
 
 namespace itemdb::daemon {
@@ -322,6 +323,39 @@ TEST_F(Streams, OfChunksHoldABoundedNumberOfThem) {  // Several chunks may be un
   EXPECT_TRUE(bulk->Finish().ok());
   EXPECT_EQ(acknowledged, 40);
   EXPECT_LE(highest, 32 * kStreamsMiB);
+  ExpectNoCallBytesInTheEnd();
+}
+
+// With the least --memory a share of the memory for streams is as long as two copies of the longest chunk,
+// and the streams themselves count too.
+TEST_F(Streams, OfTheLongestChunksGoOnWithTheLeastMemory) {
+  StartWithCallBytes(SplitMemory(kMinMemoryBytes).calls);
+  grpc::ClientContext idle_context;
+  auto idle = data_->BulkWrite(&idle_context);
+  EXPECT_GT(SettledCallBytes(0), 0);
+  grpc::ClientContext context;
+  auto bulk = data_->BulkWrite(&context);
+  v1::BulkWriteReply reply;
+  constexpr int kChunks = 3;
+  for (int i = 1; i <= kChunks; ++i) {
+    v1::BulkWriteChunk chunk = Chunk(i, {});
+    for (int j = 0; j < 11; ++j) {
+      v1::Item item = Key("c", std::to_string(i * 100 + j));
+      AddString(&item, "padding", std::string(381'000, 'x'));
+      *chunk.mutable_request_items(0)->add_write_requests()->mutable_put_request()->mutable_item() = item;
+    }
+    ASSERT_LE(chunk.ByteSizeLong(), storage::kMaxBulkChunkBytes);
+    ASSERT_GT(chunk.ByteSizeLong(), storage::kMaxBulkChunkBytes - 5'000);
+    ASSERT_TRUE(bulk->Write(chunk));
+  }
+  bulk->WritesDone();
+  int acknowledged = 0;
+  while (bulk->Read(&reply)) ++acknowledged;
+  const grpc::Status status = bulk->Finish();
+  EXPECT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(acknowledged, kChunks);
+  idle->WritesDone();
+  EXPECT_TRUE(idle->Finish().ok());
   ExpectNoCallBytesInTheEnd();
 }
 

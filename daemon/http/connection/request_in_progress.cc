@@ -7,6 +7,7 @@
 #include "daemon/http/api/errors.h"
 #include "daemon/http/message/compression.h"
 #include "daemon/http/message/http_reply.h"
+#include "daemon/process/listen_address.h"
 
 namespace itemdb::http {
 namespace {

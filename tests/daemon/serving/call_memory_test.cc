@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/process/listen_address.h"
+#include "storage/base/limits.h"
 #include "storage/base/status.h"
 
 namespace itemdb::daemon {
@@ -46,8 +48,9 @@ TEST_F(CallSharesTest, ConnectionsOfOneAddressHaveOneShare) {
             shares_.Of("", AddressOfPeer("ipv4:127.0.0.1:4712")));
   EXPECT_NE(shares_.Of("", AddressOfPeer("ipv6:[::1]:4711")),
             shares_.Of("", AddressOfPeer("ipv6:[::2]:4711")));
-  EXPECT_EQ(AddressOfPeer("ipv6:[::1]:4711"), "ipv6:[::1]");
-  EXPECT_EQ(AddressOfPeer("unix:"), "unix");
+  EXPECT_EQ(shares_.Of("", AddressOfPeer("ipv6:%5B::1%5D:4711")),
+            shares_.Of("", AddressOfPeer("ipv6:[::1]:4712")))
+      << "over gRPC and over HTTP";
   EXPECT_NE(shares_.Of("KEY", "unix"), shares_.Of("OTHER", "unix"));
 }
 
@@ -78,6 +81,27 @@ TEST_F(CallSharesTest, WhoHoldsLittleIsServedWhenAnotherHasTakenEverything) {
   other->Add(1 * kKiB);
   EXPECT_FALSE(other->TryReserveSmallForLargeReply(kKiB));
   EXPECT_TRUE(other->TryReserveSmall(kKiB));
+}
+
+// At --memory 128MiB: the longest chunk of a BulkWrite counts twice, and its stream counts too.
+TEST_F(CallSharesTest, TheLongestChunkFitsWithTheLeastMemory) {
+  constexpr size_t kStream = 24 * kKiB, kChunk = 2 * storage::kMaxBulkChunkBytes;
+  CallMemory all(20 << 20);  // As of SplitMemory().
+  CallShares shares(all);
+  const auto caller = shares.Of("KEY", "a");
+  ASSERT_TRUE(caller->TryReserveForLargeReply(kStream));
+  EXPECT_FALSE(caller->TryReserveForLargeReply(kChunk)) << "more than a share";
+  EXPECT_TRUE(caller->TryReserveForChunk(kChunk, kStream));
+  EXPECT_FALSE(caller->TryReserveForChunk(kChunk, kStream)) << "one at a time";
+  caller->Release(kChunk);
+  // Idle streams of the same caller and of others.
+  const auto other = shares.Of("OTHER", "b");
+  for (int i = 0; i < 40; ++i) ASSERT_TRUE((i % 2 == 0 ? caller : other)->TryReserveForLargeReply(kStream));
+  EXPECT_TRUE(caller->TryReserveForChunk(kChunk, kStream));
+  EXPECT_TRUE(other->TryReserveForLargeReply(kStream)) << "something is left";
+  caller->Release(kChunk);
+  ASSERT_TRUE(other->TryReserve(3'000 * kKiB));
+  EXPECT_FALSE(caller->TryReserveForChunk(kChunk, kStream)) << "others need the memory";
 }
 
 TEST_F(CallSharesTest, SmallRequestsHaveSharesToo) {

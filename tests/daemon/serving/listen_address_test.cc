@@ -9,6 +9,9 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/support/temporary_directory.h"
 
@@ -32,6 +35,26 @@ class BoundSocket {
  private:
   int fd_;
 };
+
+TEST(PeerAddress, IsTheSameOverBothProtocols) {
+  const std::vector<std::pair<std::string, std::string>> rows = {
+      {"ipv4:10.0.0.7:4711", "ipv4:10.0.0.7"},
+      {"ipv6:[::1]:4711", "ipv6:[::1]"},
+      {"ipv6:%5B::1%5D:4711", "ipv6:[::1]"},
+      {"ipv6:[::ffff:10.0.0.7]:4711", "ipv4:10.0.0.7"},
+      {"ipv6:%5B::ffff:10.0.0.7%5D:4711", "ipv4:10.0.0.7"},
+      {"ipv6:%5Bfe80::1%25eth0%5D:4711", "ipv6:[fe80::1]"},
+      {"ipv6:[fe80::1]:4711", "ipv6:[fe80::1]"},
+      // Not cut to the network, and no mapped address.
+      {"ipv6:[2001:db8::ffff:1]:4711", "ipv6:[2001:db8::ffff:1]"},
+      {"ipv6:[::ffff:0:1]:4711", "ipv6:[::ffff:0:1]"},
+      {"unix:", "unix"},
+      {"unix:/run/itemd.sock", "unix"},
+      {"", ""},
+  };
+  for (const auto& [peer, address] : rows) EXPECT_EQ(AddressOfPeer(peer), address) << peer;
+  EXPECT_EQ(NormalPeer("ipv6:%5B::1%5D:4711"), "ipv6:[::1]:4711");
+}
 
 TEST(ListenAddress, AcceptsLoopbackAndUnixSockets) {
   struct Row {

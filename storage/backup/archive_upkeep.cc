@@ -192,12 +192,15 @@ absl::Status ArchiveUpkeep::TellRestorableTimes() {
   for (size_t i = 0; i < contents.chains.size(); ++i) {
     const ArchiveChain& chain = contents.chains[i];
     RestorableTimes in_chain = {.begin_us = INT64_MAX};
-    for (const v1::DatabaseBackup& backup : backups.backups()) {
+    for (int j = 0; j < backups.backups_size(); ++j) {
+      const v1::DatabaseBackup& backup = backups.backups(j);
       if (backup.archive_chain_id() != chain.id || backup.store_sequence() < chain.after_sequence ||
           backup.store_sequence() > chain.through_sequence)
         continue;
       // Commits that were made while it was are in it or not.
-      in_chain.begin_us = std::min(in_chain.begin_us, BackupEndMicros(engine_, backup));
+      const int64_t next_us =
+          j + 1 < backups.backups_size() ? backups.backups(j + 1).begin_time_us() : INT64_MAX;
+      in_chain.begin_us = std::min(in_chain.begin_us, BackupEndMicros(engine_, backup, next_us));
     }
     if (chain.id != current || i + 1 < contents.chains.size()) {
       const auto [known, is_new] =

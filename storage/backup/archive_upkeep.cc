@@ -188,6 +188,11 @@ absl::Status ArchiveUpkeep::TellRestorableTimes() {
   ITEMDB_RETURN_IF_ERROR(engine_.archive()->WriteNow());
   ITEMDB_ASSIGN_OR_RETURN(const v1::ListDatabaseBackupsReply backups, ListBackups(engine_));
   ITEMDB_ASSIGN_OR_RETURN(const ArchiveContents contents, ReadArchive(engine_.env(), directory));
+  std::erase_if(last_commit_times_, [&](const auto& known) {
+    return std::none_of(contents.chains.begin(), contents.chains.end(), [&](const ArchiveChain& chain) {
+      return known.first == std::pair(chain.id, chain.segments.back().number);
+    });
+  });
   std::vector<RestorableTimes> times;
   for (size_t i = 0; i < contents.chains.size(); ++i) {
     const ArchiveChain& chain = contents.chains[i];

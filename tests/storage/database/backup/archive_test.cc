@@ -1,21 +1,17 @@
 // The archive of commit groups, and databases that are restored to any commit of it.
 //
 // ITEMDB_RESTORE_POINTS sets how many commits the tests with random ones restore, ITEMDB_TEST_SEED which.
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <future>
 #include <map>
 #include <random>
 #include <thread>
 
 #include "gmock/gmock.h"
 #include "spdlog/spdlog.h"
-#include "storage/archive/archive_directory.h"
 #include "storage/base/wall_clock.h"
 #include "storage/restore.h"
 #include "tests/storage/database/requests.h"
@@ -832,37 +828,6 @@ TEST_P(PointInTimeTest, ADamagedArchiveIsToldByTheCall) {
   const absl::Status refused = RestoreTable(request);
   EXPECT_TRUE(absl::IsDataLoss(refused)) << refused;
   EXPECT_THAT(std::string(refused.message()), HasSubstr(Segments(archive)[0]));
-  EXPECT_TRUE(absl::IsNotFound(DescribeStatus("Copy")));
-}
-
-// The call wrote to the archive, and held up all calls about backups when that did not return. A pipe that
-// nobody reads is in the place of the next file.
-TEST_P(PointInTimeTest, AnArchiveThatHangsHoldsNoCallUp) {
-  EnableRecovery();
-  Open();
-  AwaitArchive();
-  const std::string archive = Status().directory();
-  const std::string last = Segments(archive).back();
-  const std::string next = archive + "/" + SegmentName(std::stoull(last.substr(last.find('-') + 1)) + 1);
-  ASSERT_EQ(mkfifo(next.c_str(), 0600), 0);
-  Put("a", 1);
-  ASSERT_TRUE(Await([&] { return !Status().error().empty(); }));
-  v1::RestoreTableToPointInTimeRequest request = RestoreRequest("Copy");
-  request.set_use_latest_restorable_time(true);
-  std::promise<absl::Status> restored;
-  (*database_)->RestoreTableToPointInTime(request, [&](const auto& reply) {
-    restored.set_value(reply.status());
-  });
-  std::promise<absl::Status> listed;
-  (*database_)->ListBackups({}, [&](const auto& reply) { listed.set_value(reply.status()); });
-  std::future<absl::Status> refused = restored.get_future();
-  std::future<absl::Status> list = listed.get_future();
-  EXPECT_EQ(list.wait_for(std::chrono::seconds(15)), std::future_status::ready);
-  // Lets the call that hangs go on: it fails.
-  fs::rename(next, directory_.path() + "/pipe");
-  const std::ifstream reader(directory_.path() + "/pipe");
-  EXPECT_TRUE(absl::IsUnavailable(refused.get()));
-  EXPECT_TRUE(list.get().ok());
   EXPECT_TRUE(absl::IsNotFound(DescribeStatus("Copy")));
 }
 

@@ -59,6 +59,8 @@ constexpr std::chrono::seconds kMaxFlushTime{10};
 
 // How long a stop may take beside that and --shutdown-timeout.
 constexpr std::chrono::seconds kMaxClosingTime{10};
+// How long the log may take to be told that it took longer.
+constexpr std::chrono::seconds kMaxLastWords{1};
 
 // How long a stop waits for the copy of a primary.
 constexpr std::chrono::seconds kMaxCopyingStop{3};
@@ -429,11 +431,14 @@ ExitCode Run(const Options& options, const Process& process) {
   NotifyServiceManager("STOPPING=1");
   log->info("stopping signal={}", strsignal(signal));
   const auto grace_period = absl::ToChronoMilliseconds(options.shutdown_timeout);
-  const StopLimit limit(grace_period + kMaxFlushTime + kMaxClosingTime, [&log] {
-    log->error(
-        "stopping takes too long, as with a file system that does not answer; itemd ends without closing the "
-        "database. No answered write is lost: the next start replays the log");
-    log.logger()->flush();
+  const StopLimit limit(grace_period + kMaxFlushTime + kMaxClosingTime, [log] {
+    TellWithin(kMaxLastWords, [log] {
+      log->error(
+          "stopping takes too long, as with a file system that does not answer; itemd ends without closing "
+          "the "
+          "database. No answered write is lost: the next start replays the log");
+      log.logger()->flush();
+    });
     _exit(kExitIo);
   });
   storage::Cancellation flush;

@@ -47,7 +47,6 @@ absl::StatusOr<CommitArchive*> FindArchive(const Engine& engine) {
 
 absl::StatusOr<RestoreOptions> EarlierDatabase::Options(const Engine& engine, const EarlierCommit& commit) {
   ITEMDB_ASSIGN_OR_RETURN(CommitArchive* const archive, FindArchive(engine));
-  ITEMDB_RETURN_IF_ERROR(archive->WriteNow());
   ITEMDB_ASSIGN_OR_RETURN(const v1::ListDatabaseBackupsReply backups, ListBackups(engine));
   if (!backups.backups().empty())
     ITEMDB_RETURN_IF_ERROR(CheckRoomToRestore(engine, backups.backups().rbegin()->size_bytes()));
@@ -68,6 +67,8 @@ absl::StatusOr<std::unique_ptr<EarlierDatabase>> EarlierDatabase::Restore(const 
                                                                           const CancellationPtr& caller) {
   ITEMDB_RETURN_IF_ERROR(FindArchive(engine).status());
   ITEMDB_RETURN_IF_ERROR(AwaitBackup(engine, cancellation, caller));
+  ITEMDB_ASSIGN_OR_RETURN(CommitArchive* const archive, FindArchive(engine));
+  ITEMDB_RETURN_IF_ERROR(archive->WriteNow());
   ITEMDB_ASSIGN_OR_RETURN(RestoreOptions restore, Options(engine, commit));
   std::unique_ptr<EarlierDatabase> database(new EarlierDatabase(engine, folder));
   restore.data_directory = database->path();

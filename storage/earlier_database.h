@@ -39,8 +39,8 @@ class EarlierDatabase {
                                                                   const Cancellation& cancellation,
                                                                   const CancellationPtr& caller = nullptr);
 
-  // For RestoreDatabase, but for its data directory and cancellation. Writes what waits to the archive.
-  // Errors as Restore.
+  // For RestoreDatabase, but for its data directory and cancellation. What waits for the archive is not in
+  // it. Errors as Restore.
   static absl::StatusOr<RestoreOptions> Options(const Engine& engine, const EarlierCommit& commit);
 
   const Store& store() const { return *store_; }

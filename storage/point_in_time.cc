@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "absl/time/time.h"
@@ -18,6 +19,22 @@ namespace {
 constexpr size_t kSourceReadAheadBytes = 2 << 20;
 // How long a call reads the archive before it is answered.
 constexpr std::chrono::seconds kMaxCheck(2);
+constexpr std::chrono::milliseconds kArchivedTick(2);
+
+// Waits until the archive has what is committed. Its own thread writes it: a call that writes would hang with
+// the file system. DEADLINE_EXCEEDED: `limit`. Otherwise why the archive cannot be written.
+absl::Status AwaitArchived(const Engine& engine, const Cancellation& limit) {
+  const CommitArchive* const archive = engine.archive();
+  if (archive == nullptr) return absl::OkStatus();
+  const uint64_t last = engine.durable_sequence();
+  while (true) {
+    const CommitArchiveStatus status = archive->Status();
+    ITEMDB_RETURN_IF_ERROR(status.error);
+    if (status.queued_bytes == 0 || status.last_change >= last) return absl::OkStatus();
+    ITEMDB_RETURN_IF_ERROR(limit.Check());
+    std::this_thread::sleep_for(kArchivedTick);
+  }
+}
 
 // DATA_LOSS: the catalog cannot be read. OUT_OF_RANGE (RESTORE_POINT_UNKNOWN): no table has `storage_id`.
 absl::Status CheckHasTable(const EarlierDatabase& database, uint64_t storage_id) {
@@ -89,6 +106,9 @@ absl::Status CheckPointInTime(const Engine& engine, const v1::RestoringTable& ta
                               int64_t creation_time_ms) {
   const EarlierCommit commit{.change = table.to_change(), .time_us = table.to_time_us()};
   const Cancellation limit(Cancellation::Clock::now() + kMaxCheck);
+  const absl::Status archived = AwaitArchived(engine, limit);
+  if (absl::IsDeadlineExceeded(archived)) return absl::OkStatus();
+  ITEMDB_RETURN_IF_ERROR(archived);
   ITEMDB_ASSIGN_OR_RETURN(const RestoreOptions options, EarlierDatabase::Options(engine, commit));
   if (commit.change == 0 && commit.time_us == 0) {
     // The source waits for the backup.

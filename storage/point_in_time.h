@@ -17,8 +17,10 @@ absl::StatusOr<PointInTime> OpenPointInTimeSource(const Engine& engine, const v1
                                                   const char* folder, const Cancellation& cancellation);
 
 // Whether OpenPointInTimeSource would find the commit: an error that can be known without restoring anything.
-// `creation_time_ms`: of the table that is read. Blocks for seconds at most; what takes longer to find out,
-// the source finds out. OUT_OF_RANGE (RESTORE_POINT_UNKNOWN) also if the table was created later.
+// `creation_time_ms`: of the table that is read. Writes nothing. Waits two seconds for commits that are not
+// in the archive yet and for its answer, and five for a file system that does not answer before it is read;
+// one that ceases to answer while it is read holds the call up. What takes longer to find out, the source
+// finds out. OUT_OF_RANGE (RESTORE_POINT_UNKNOWN) also if the table was created later.
 absl::Status CheckPointInTime(const Engine& engine, const v1::RestoringTable& table,
                               int64_t creation_time_ms);
 

@@ -4,6 +4,11 @@
 
 #include <chrono>
 #include <functional>
+#include <future>
+#include <memory>
+#include <system_error>
+#include <thread>
+#include <utility>
 
 #include "storage/base/background_thread.h"
 
@@ -21,5 +26,20 @@ class StopLimit {
  private:
   storage::BackgroundThread thread_;
 };
+
+// Calls `tell` on a thread of its own and returns when it has returned, after `limit` in any case: what it
+// writes to may hang too.
+inline void TellWithin(std::chrono::milliseconds limit, std::function<void()> tell) {
+  const auto told = std::make_shared<std::promise<void>>();
+  try {
+    std::thread([told, tell = std::move(tell)] {
+      tell();
+      told->set_value();
+    }).detach();
+    (void)told->get_future().wait_for(limit);
+  } catch (const std::system_error&) {
+    // No thread can be made: it is not told.
+  }
+}
 
 }  // namespace itemdb::daemon

@@ -188,16 +188,24 @@ absl::Status ArchiveUpkeep::TellRestorableTimes() {
   ITEMDB_RETURN_IF_ERROR(engine_.archive()->WriteNow());
   ITEMDB_ASSIGN_OR_RETURN(const v1::ListDatabaseBackupsReply backups, ListBackups(engine_));
   ITEMDB_ASSIGN_OR_RETURN(const ArchiveContents contents, ReadArchive(engine_.env(), directory));
+  std::erase_if(last_commit_times_, [&](const auto& known) {
+    return std::none_of(contents.chains.begin(), contents.chains.end(), [&](const ArchiveChain& chain) {
+      return known.first == std::pair(chain.id, chain.segments.back().number);
+    });
+  });
   std::vector<RestorableTimes> times;
   for (size_t i = 0; i < contents.chains.size(); ++i) {
     const ArchiveChain& chain = contents.chains[i];
     RestorableTimes in_chain = {.begin_us = INT64_MAX};
-    for (const v1::DatabaseBackup& backup : backups.backups()) {
+    for (int j = 0; j < backups.backups_size(); ++j) {
+      const v1::DatabaseBackup& backup = backups.backups(j);
       if (backup.archive_chain_id() != chain.id || backup.store_sequence() < chain.after_sequence ||
           backup.store_sequence() > chain.through_sequence)
         continue;
       // Commits that were made while it was are in it or not.
-      in_chain.begin_us = std::min(in_chain.begin_us, BackupEndMicros(engine_, backup));
+      const int64_t next_us =
+          j + 1 < backups.backups_size() ? backups.backups(j + 1).begin_time_us() : INT64_MAX;
+      in_chain.begin_us = std::min(in_chain.begin_us, BackupEndMicros(engine_, backup, next_us));
     }
     if (chain.id != current || i + 1 < contents.chains.size()) {
       const auto [known, is_new] =

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "storage/backup/backup_directory.h"
+#include "storage/backup/backup_end.h"
 #include "storage/backup/proof_record.h"
 #include "storage/base/background_thread.h"
 #include "storage/base/wall_clock.h"
@@ -101,6 +102,10 @@ absl::StatusOr<v1::DatabaseBackup> CreateBackup(Engine& engine, const Cancellati
       ITEMDB_RETURN_IF_ERROR(CheckGoesOn(engine, cancellation, shares_disk));
     return backup;
   }
+  const absl::Status noted = WriteBackupEnd(engine.env(), BackupDirectoryOf(engine), *backup,
+                                            std::max(backup->begin_time_us(), BackupClockMicros(engine)));
+  // The time of its description says it too, until the directory is copied.
+  if (!noted.ok()) engine.options().log->warn("{}", MessageOf(noted));
   engine.options().log->info("backup made backup_id={} change_sequence={} files={} bytes={} seconds={:.1f}",
                              backup->backup_id(), backup->change_sequence(), backup->file_count(),
                              backup->size_bytes(),
@@ -121,14 +126,18 @@ absl::StatusOr<v1::ListDatabaseBackupsReply> ListBackups(const Engine& engine) {
   return reply;
 }
 
-int64_t BackupEndMicros(const Engine& engine, const v1::DatabaseBackup& backup) {
-  // BackupEngine writes its description last.
+int64_t BackupEndMicros(Engine& engine, const v1::DatabaseBackup& backup, int64_t next_begin_us) {
+  if (const auto end = ReadBackupEnd(engine.env(), BackupDirectoryOf(engine), backup); end.has_value())
+    return *end;
+  // BackupEngine writes its description last. A copy of it may be younger than the backup: one backup at a
+  // time is made, so this one was done before the next one began.
   const std::string path = BackupDirectoryOf(engine) + "/meta/" + std::to_string(backup.backup_id());
   struct stat description = {};
   if (stat(path.c_str(), &description) != 0) return INT64_MAX;
   const int64_t written_us =
       int64_t{description.st_mtim.tv_sec} * 1'000'000 + description.st_mtim.tv_nsec / 1'000;
-  return std::max(backup.begin_time_us(), written_us + kFileTimeErrorUs);
+  const int64_t at_most_us = std::min(next_begin_us, BackupClockMicros(engine));
+  return std::max(backup.begin_time_us(), std::min(written_us + kFileTimeErrorUs, at_most_us));
 }
 
 void DescribeProof(const Engine& engine, v1::GetStatusReply* reply) {
@@ -177,6 +186,7 @@ absl::StatusOr<v1::DeleteDatabaseBackupsReply> DeleteBackups(
   for (const v1::DatabaseBackup& backup : goes) {
     ITEMDB_RETURN_IF_ERROR(directory.CheckOwner(engine.database_id(), backup));
     ITEMDB_RETURN_IF_ERROR(directory.Delete(backup.backup_id()));
+    DeleteBackupEnd(engine.env(), BackupDirectoryOf(engine), backup.backup_id());
     engine.options().log->info("backup deleted backup_id={}", backup.backup_id());
     reply.add_deleted_backup_ids(backup.backup_id());
   }

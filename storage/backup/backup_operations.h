@@ -23,8 +23,9 @@ absl::StatusOr<v1::DeleteDatabaseBackupsReply> DeleteBackups(const Engine& engin
                                                              const v1::DeleteDatabaseBackupsRequest& request);
 
 // Until when `backup` was made, in microseconds since the Unix epoch: it has no commit that is later.
-// INT64_MAX: its description is gone.
-int64_t BackupEndMicros(const Engine& engine, const v1::DatabaseBackup& backup);
+// `next_begin_us`: when the next backup of the directory was begun, INT64_MAX if it is the last. INT64_MAX:
+// its description is gone.
+int64_t BackupEndMicros(Engine& engine, const v1::DatabaseBackup& backup, int64_t next_begin_us);
 
 // The directory of the backups, as the options say. It may not exist.
 std::string BackupDirectoryOf(const Engine& engine);

@@ -28,7 +28,7 @@ namespace itemdb::storage {
 class TableBackups {
  public:
   // Whether a table can be restored to the point that `table` names: an error that can be known before.
-  // Blocks for seconds at most.
+  // Blocks for seconds, unless the file system of the archive or the backups ceases to answer meanwhile.
   using CheckPoint =
       std::function<absl::Status(const v1::RestoringTable& table, int64_t source_creation_time_ms)>;
 

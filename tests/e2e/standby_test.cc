@@ -10,10 +10,12 @@
 #include <set>
 #include <thread>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "itemdb/bulk_writer.h"
 #include "tests/e2e/e2e_fixture.h"
+#include "tests/support/await.h"
 #include "tests/support/kills.h"
 #include "tests/support/paths.h"
 #include "tests/support/repetitions.h"
@@ -520,16 +522,16 @@ TEST_F(AcknowledgingE2e, AStopAnswersAWriteThatNoStandbyAcknowledges) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   // It neither calls nor closes its connection.
   standby_.Signal(SIGSTOP);
+  const absl::Cleanup go_on = [this] { standby_.Signal(SIGCONT); };
   const uint64_t before = ChangeSequence();
   absl::Status unknown;
   std::thread writer([&] { unknown = Put("alone"); });
-  while (ChangeSequence() == before) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_TRUE(testing::Await([&] { return ChangeSequence() != before; }));
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(daemon_.Terminate(), 0);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(4));
   writer.join();
   EXPECT_EQ(ReasonOf(unknown), kReasonWriteOutcomeUnknown) << unknown;
-  standby_.Signal(SIGCONT);
 }
 
 // A file system that never answers: opening a pipe for reading waits until somebody writes to it.

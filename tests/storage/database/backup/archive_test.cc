@@ -15,6 +15,7 @@
 #include "storage/base/wall_clock.h"
 #include "storage/restore.h"
 #include "tests/storage/database/requests.h"
+#include "tests/support/await.h"
 #include "tests/support/files.h"
 #include "tests/support/live_index.h"
 #include "tests/support/repetitions.h"
@@ -578,6 +579,14 @@ class PointInTimeTest : public ArchiveTest, public ::testing::WithParamInterface
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     return between_ms;
   }
+  // As after `cp -r` of the backups.
+  void ReopenWithNewFileTimes() {
+    database_.reset();
+    for (const auto& entry : fs::recursive_directory_iterator(Backups()))
+      fs::last_write_time(entry.path(), fs::file_time_type::clock::now());
+    Open();
+    ASSERT_TRUE(Await([&] { return Recovery().earliest_restorable_time_ms() != 0; }));
+  }
   absl::Status RestoreToTime(const std::string& target, int64_t time_ms) {
     v1::RestoreTableToPointInTimeRequest request = RestoreRequest(target);
     request.set_restore_time_ms(time_ms);
@@ -707,8 +716,7 @@ TEST_P(PointInTimeTest, NoTimeCanBeRestoredBeforeTheFirstBackup) {  // PIT-05, P
   AllowBackups();
   Open();
   AwaitArchive();
-  while (Recovery().latest_restorable_time_ms() == 0)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ASSERT_TRUE(Await([&] { return Recovery().latest_restorable_time_ms() != 0; }));
   const int64_t earliest_ms = Recovery().earliest_restorable_time_ms();
   EXPECT_GT(earliest_ms, before_ms);
   EXPECT_EQ(ReasonOf(RestoreToTime("Early", before_ms)), kReasonInvalidRestoreTime);
@@ -748,6 +756,31 @@ TEST_P(PointInTimeTest, TheFirstReplyHasTimesAlsoAfterATableWasRestored) {
   EXPECT_GT(Recovery().latest_restorable_time_ms(), 0);
 }
 
+// A backup directory that is copied, as to another disk, has files with the time of the copy.
+TEST_P(PointInTimeTest, TheTimesOfFilesDoNotSayWhatCanBeRestored) {  // PIT-05
+  EnableRecovery();
+  ASSERT_TRUE(Await([&] { return Recovery().earliest_restorable_time_ms() != 0; }));
+  const int64_t earliest_ms = Recovery().earliest_restorable_time_ms();
+  Put("a", 1);
+  const State state = States().rbegin()->second;
+  const int64_t before_ms = BetweenCommits();
+  const auto next = Await<v1::DatabaseBackup>(
+      [&](auto reply) { (*database_)->CreateDatabaseBackup({}, std::move(reply), nullptr); });
+  ASSERT_TRUE(next.ok()) << next.status();
+  Put("a", 2);
+  AwaitArchive();
+  ReopenWithNewFileTimes();
+  EXPECT_EQ(Recovery().earliest_restorable_time_ms(), earliest_ms);
+  const absl::Status restored = RestoreToTime("Before", before_ms);
+  ASSERT_TRUE(restored.ok()) << restored;
+  ExpectTable("Before", state);
+  // Backups of a program that did not note it.
+  fs::remove_all(Backups() + "/ended");
+  ReopenWithNewFileTimes();
+  EXPECT_GE(Recovery().earliest_restorable_time_ms(), earliest_ms);
+  EXPECT_LE(Recovery().earliest_restorable_time_ms(), next->begin_time_us() / 1'000 + 1);
+}
+
 TEST_P(PointInTimeTest, ATimeInAGapOfTheArchiveIsRefused) {  // PIT-05, PIT-07
   EnableRecovery();
   Put("a", 1);
@@ -766,8 +799,7 @@ TEST_P(PointInTimeTest, ATimeInAGapOfTheArchiveIsRefused) {  // PIT-05, PIT-07
   fs::remove(archive + "/" + Segments(archive).back());
   Open();
   AwaitArchive();
-  while (!absl::IsOutOfRange(RestoreToTime("Lost", NowMicros() / 1'000 + 60'000)))
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ASSERT_TRUE(Await([&] { return absl::IsOutOfRange(RestoreToTime("Lost", NowMicros() / 1'000 + 60'000)); }));
   const absl::Status refused = RestoreToTime("Lost", lost_ms);
   EXPECT_EQ(ReasonOf(refused), kReasonInvalidRestoreTime) << refused;
   EXPECT_THAT(std::string(refused.message()), HasSubstr("the archive of commits has a gap there"));

@@ -43,6 +43,12 @@ class PathChecks {
     const fs::file_status folder_status = fs::status(folder, error);
     if (folder_status.type() == fs::file_type::none) return CannotBeUsed(setting, folder.string(), error);
     if (!fs::exists(folder_status)) {
+      // systemd makes it when it starts the service (RuntimeDirectory=).
+      if (folder.string().starts_with("/run/")) {
+        notes_->push_back(subject_of_(setting) + ": " + folder.string() +
+                          " is not there; the service makes it when it starts, itemd by hand does not");
+        return absl::OkStatus();
+      }
       return Wrong(setting, folder.string() +
                                 " is not there, and itemd makes only the file, not the folder that it is in");
     }

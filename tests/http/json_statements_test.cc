@@ -81,7 +81,7 @@ TEST_F(JsonStatements, StatementsThatFailAreExceptions) {
 
 // BatchExecuteStatement (OP-24): an answer or an error for each statement (PQL-14).
 TEST_F(JsonStatements, ABatchAnswersEachStatement) {
-  Insert(1);
+  Insert(2);
   EXPECT_EQ(json_.Succeed("BatchExecuteStatement", R"({"ReturnConsumedCapacity":"TOTAL","Statements":[
               {"Statement":"SELECT * FROM Things WHERE pk = 'p' AND sk = ?","Parameters":[{"S":"1"}],"ConsistentRead":true},
               {"Statement":"SELECT * FROM Things WHERE pk = 'p' AND sk = 'gone'"}]})"),
@@ -90,7 +90,7 @@ TEST_F(JsonStatements, ABatchAnswersEachStatement) {
                 R"("ConsumedCapacity":[{"TableName":"Things","CapacityUnits":1.5}]})");
   const std::string writes = json_.Succeed("BatchExecuteStatement", R"({"Statements":[
               {"Statement":"INSERT INTO Things VALUE {'pk': 'p', 'sk': '1'}"},
-              {"Statement":"UPDATE Things SET n = 2 WHERE pk = 'p' AND sk = '1' AND n = 7",
+              {"Statement":"UPDATE Things SET n = 2 WHERE pk = 'p' AND sk = '2' AND n = 7",
                "ReturnValuesOnConditionCheckFailure":"ALL_OLD"},
               {"Statement":"DELETE FROM Gone WHERE pk = 'p' AND sk = '1'"}]})");
   EXPECT_NE(writes.find(R"({"Responses":[{"Error":{"Code":"DuplicateItem","Message":")"), std::string::npos)
@@ -98,7 +98,7 @@ TEST_F(JsonStatements, ABatchAnswersEachStatement) {
   EXPECT_NE(
       writes.find(
           R"({"Error":{"Code":"ConditionalCheckFailed","Message":"The conditional request failed","Item":)" +
-          Item("1") + "}"),
+          Item("2") + "}"),
       std::string::npos)
       << writes;
   EXPECT_NE(writes.find(R"({"Error":{"Code":"ResourceNotFound","Message":")"), std::string::npos) << writes;

@@ -153,6 +153,7 @@ TEST_F(StatementsOverBoth, Writes) {
 TEST_F(StatementsOverBoth, Batches) {
   const auto batch = [](const Json& statements) { return Json{{"Statements", statements}}; };
   const Json read = Statement("SELECT * FROM Things WHERE pk = 'p1' AND sk = 's4'");
+  const Json other = Statement("SELECT * FROM Things WHERE pk = 'p1' AND sk = 's5'");
   const Json write = Statement("UPDATE Things SET i = 9 WHERE pk = 'p1' AND sk = 's1'");
   Json many = Json::array();
   for (int i = 0; i < 26; ++i) many.push_back(read);
@@ -162,7 +163,7 @@ TEST_F(StatementsOverBoth, Batches) {
       {"BatchExecuteStatement", batch(many), Difference::kBoundsFirst},
       {"BatchExecuteStatement", batch(Json::array()), Difference::kBoundsFirst},
       {"BatchExecuteStatement", batch(List(Statement(""))), Difference::kBoundsFirst},
-      {"BatchExecuteStatement", With(batch(List(read, With(read, {{"ConsistentRead", true}}))),
+      {"BatchExecuteStatement", With(batch(List(other, With(read, {{"ConsistentRead", true}}))),
                                      {{"ReturnConsumedCapacity", "TOTAL"}})},
       {"BatchExecuteStatement", With(batch(List(write)), {{"ReturnConsumedCapacity", "INDEXES"}})},
       {"BatchExecuteStatement",

@@ -470,16 +470,25 @@ TEST_F(ConformanceTest, StatementsAnswerTheSame) {
       return TextOf(side.client.BatchExecuteStatement(request));
     });
   };
+  EXPECT_TRUE(batch({R"(INSERT INTO "@Things" VALUE {'pk': 'x', 'sk': 1})",
+                     R"(INSERT INTO "@Things" VALUE {'pk': 'x', 'sk': 2})"})
+                  .starts_with("OK"));
   const std::string writes =
       batch({R"(INSERT INTO "@Things" VALUE {'pk': 'b', 'sk': 1, 'size': 3})",
              R"(INSERT INTO "@Things" VALUE {'pk': 'p', 'sk': 1})",
-             R"(UPDATE "@Things" SET size = 5 WHERE pk = 'p' AND sk = 1 RETURNING ALL NEW *)",
-             R"(DELETE FROM "@Things" WHERE pk = 'p' AND sk = 1 AND size = 77)",
+             R"(UPDATE "@Things" SET size = 5 WHERE pk = 'x' AND sk = 1 RETURNING ALL NEW *)",
+             R"(DELETE FROM "@Things" WHERE pk = 'x' AND sk = 2 AND size = 77)",
              R"(DELETE FROM "@NoTable" WHERE pk = 'p')", R"(INSERT INTO)"});
   EXPECT_TRUE(writes.starts_with("OK")) << writes;
   for (const char* reason :
        {"DUPLICATE_ITEM", "CONDITIONAL_CHECK_FAILED", "RESOURCE_NOT_FOUND", "VALIDATION"})
     EXPECT_NE(writes.find(reason), std::string::npos) << writes;
+  EXPECT_TRUE(batch({R"(DELETE FROM "@Things" WHERE pk = 'x' AND sk = 1)",
+                     R"(DELETE FROM "@Things" WHERE pk = 'x' AND sk = 2)"})
+                  .starts_with("OK"));
+  EXPECT_TRUE(batch({R"(SELECT * FROM "@Things" WHERE pk = 'b' AND sk = 1)",
+                     R"(SELECT size FROM "@Things" WHERE pk = 'b' AND sk = 1)"})
+                  .starts_with("INVALID_ARGUMENT VALIDATION"));
   EXPECT_TRUE(
       batch({R"(SELECT * FROM "@Things" WHERE pk = 'b' AND sk = 1)",
              R"(SELECT * FROM "@Things" WHERE pk = 'b' AND sk = 2)",

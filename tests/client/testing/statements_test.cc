@@ -64,7 +64,8 @@ TEST_F(StatementsTest, ReadAndWrite) {
 TEST_F(StatementsTest, EachStatementOfABatchHasAStatus) {
   const BatchExecuteStatementRequest writes{
       .statements = {{.statement = "INSERT INTO \"Order\" VALUE {'id': 'a', 'n': 1}"},
-                     {.statement = "INSERT INTO \"Order\" VALUE {'id': ?, 'n': 2}", .parameters = {"b"}}}};
+                     {.statement = "INSERT INTO \"Order\" VALUE {'id': ?, 'n': 2}", .parameters = {"b"}},
+                     {.statement = "INSERT INTO \"Order\" VALUE {'id': 'd'}"}}};
   ASSERT_TRUE(client_.BatchExecuteStatement(writes).ok());
   absl::StatusOr<BatchExecuteStatementResult> result = client_.BatchExecuteStatement(
       {.statements = {
@@ -72,7 +73,7 @@ TEST_F(StatementsTest, EachStatementOfABatchHasAStatus) {
             .parameters = {5}},
            {.statement = "DELETE FROM \"Order\" WHERE id = 'b' AND n = 1",
             .return_values_on_condition_check_failure = ReturnValuesOnConditionCheckFailure::kAllOld},
-           {.statement = "INSERT INTO \"Order\" VALUE {'id': 'b'}"},
+           {.statement = "INSERT INTO \"Order\" VALUE {'id': 'd'}"},
            {.statement = "DELETE FROM \"Ordre\" WHERE id = 'b'"},
            {.statement = "DELETE FROM"}}});
   ASSERT_TRUE(result.ok()) << result.status();
@@ -95,7 +96,7 @@ TEST_F(StatementsTest, EachStatementOfABatchHasAStatus) {
     EXPECT_EQ(ReasonOf(status), ReasonOf(alone)) << status;
     EXPECT_FALSE(status.message().empty());
   };
-  expect_same(duplicate.status, "INSERT INTO \"Order\" VALUE {'id': 'b'}");
+  expect_same(duplicate.status, "INSERT INTO \"Order\" VALUE {'id': 'd'}");
   expect_same(elsewhere.status, "DELETE FROM \"Ordre\" WHERE id = 'b'");
   EXPECT_EQ(elsewhere.table_name, "Ordre");
   expect_same(unreadable.status, "DELETE FROM");

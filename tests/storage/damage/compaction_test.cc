@@ -152,7 +152,9 @@ TEST_F(DamageInCompaction, LetsHundredThousandsOfWritesGoOn) {
   EXPECT_THAT(damage->paused_families(), ::testing::Contains("items"));
   database->reset();
   // A tenth of the writes makes fewer files.
-  if (!kHasSanitizer) EXPECT_GT(FilesOf("items").size(), 36u);
+  if (!kHasSanitizer) {
+    EXPECT_GT(FilesOf("items").size(), 36u);
+  }
 }
 
 // The limits for writes, which were off, are set again.

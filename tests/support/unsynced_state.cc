@@ -167,6 +167,7 @@ std::string UnsyncedState::KeepAside(const std::string& path) {
   if (!fs::is_regular_file(path, error)) return "";
   std::string kept = kept_directory_ + "/" + std::to_string(kept_count_++);
   fs::create_hard_link(path, kept, error);
+  if (error == std::errc::no_such_file_or_directory) return "";  // Deleted meanwhile.
   ITEMDB_CHECK(!error);
   return kept;
 }

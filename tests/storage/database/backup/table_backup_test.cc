@@ -458,6 +458,8 @@ TEST_F(TableBackupTest, ADeletedTableIsKeptUntilItsBackupIsMade) {
   database_->CreateTable(TableRequest("Things"));
   ASSERT_TRUE(database_->Put("Things", {{"pk", S("a")}, {"sk", S("b")}}).ok());
   ASSERT_TRUE(SetRecovery("Things", true).ok());
+  // The first backup of the archive is there already.
+  std::filesystem::remove_all(backups_);
   WriteFile(backups_, "no directory");
   ASSERT_TRUE(DeleteTable(*database_, "Things").ok());
   EXPECT_THAT(DeleteTable(*database_, "Things").status(), IsTableNotFound());

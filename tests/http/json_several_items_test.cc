@@ -169,8 +169,10 @@ TEST_F(JsonSeveralItems, AKeyThatDoesNotFitCancelsATransaction) {
                                                 R"( WHERE pk = 'p' AND sk = 'a'"},{"Statement":")" +
                                                 statement + "\"}]}");
   };
-  EXPECT_EQ(execute("SELECT * FROM Things WHERE pk = 'p' AND sk = 1"), cancelled(mismatch));
-  EXPECT_EQ(execute("DELETE FROM Things WHERE pk = 'p' AND sk = 1"), cancelled(mismatch));
+  const std::string other_type =
+      "Key attribute's data type should match its data type in table's schema: Key sk";
+  EXPECT_EQ(execute("SELECT * FROM Things WHERE pk = 'p' AND sk = 1"), cancelled(other_type));
+  EXPECT_EQ(execute("DELETE FROM Things WHERE pk = 'p' AND sk = 1"), cancelled(other_type));
 }
 
 // 1 to 100 actions (SEM-047); a malformed action is a ValidationException, not a cancellation (SEM-053).

@@ -110,7 +110,7 @@ TEST_F(JsonStatements, ABatchHasTheServicesTexts) {
     const char* statement;
     const char* text;
   } rows[] = {{"SELECT * FROM Things WHERE pk = 'p' AND sk = 1",
-               "The provided key element does not match the schema"},
+               "Key attribute's data type should match its data type in table's schema: Key sk"},
               {"SELECT nonsense", "Statement wasn't well formed, can't be processed: Unexpected term"},
               {"SELECT * FROM Things WHERE pk = ? AND sk = '1'",
                "Number of parameters in request and statement don't match."},

@@ -108,6 +108,8 @@ TEST_F(DamagedBackgroundWork, ExpiryGoesOnBehindDamage) {
   const int before = reads;
   EXPECT_TRUE(Await([&] { return reads >= before + 6; }));
   EXPECT_LT(expired(), kThings);
+  // The maintenance logs it.
+  EXPECT_TRUE(Await([&] { return TimesLogged(kDamageLogged) > 0; }));
   EXPECT_EQ(TimesLogged(kDamageLogged), 1u);
   EXPECT_THAT(log_.str(), HasSubstr("file=" + file_ + " "));
   EXPECT_EQ(TimesLogged("expired items may be left undeleted"), 1u);

@@ -272,7 +272,7 @@ TEST_F(FailedReads, AreRepeatedWhileMaintenanceGoesOn) {
   if (HasFatalFailure()) return;
   disk->Fail(file);
   EXPECT_EQ(Get(7).code(), absl::StatusCode::kUnavailable);
-  EXPECT_TRUE(Await([&] { return disk->waiting() == 1; }));
+  EXPECT_TRUE(Await([&] { return disk->waiting() > 0; }));
   for (int i = 0; i < 2; ++i) {
     wire::WriteItemRequest request;
     request.set_table_name(kOrderTable);
@@ -283,7 +283,7 @@ TEST_F(FailedReads, AreRepeatedWhileMaintenanceGoesOn) {
     const uint64_t written = database_->GetStatus().change_sequence();
     EXPECT_TRUE(Await([&] { return database_->GetStatus().durable_sequence() >= written; }));
   }
-  EXPECT_EQ(disk->waiting(), 1) << "one at a time";
+  EXPECT_GT(disk->waiting(), 0);
   disk->Recover();
   EXPECT_TRUE(Await([&] { return log_.str().find("succeeded when it was repeated") != std::string::npos; }));
   EXPECT_TRUE(Get(7).ok());

@@ -98,7 +98,7 @@ std::chrono::steady_clock::duration CallMemory::ReplyPatience(
   double free = 1.0 - static_cast<double>(used_bytes()) / static_cast<double>(std::max<int64_t>(limit_, 1));
   for (const Share& share : shares_) {
     // The most that calls with large replies of this share alone may hold.
-    const double most = static_cast<double>(limit_ / 2) * static_cast<double>(share.times_free) /
+    const double most = static_cast<double>(limit_) / 2 * static_cast<double>(share.times_free) /
                         static_cast<double>(share.times_free + 1);
     const auto held = static_cast<double>(share.counts->bytes.load(std::memory_order_relaxed));
     free = std::min(free, 1.0 - held / std::max(most, 1.0));

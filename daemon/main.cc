@@ -435,8 +435,7 @@ ExitCode Run(const Options& options, const Process& process) {
     TellWithin(kMaxLastWords, [log] {
       log->error(
           "stopping takes too long, as with a file system that does not answer; itemd ends without closing "
-          "the "
-          "database. No answered write is lost: the next start replays the log");
+          "the database. No answered write is lost: the next start replays the log");
       log.logger()->flush();
     });
     _exit(kExitIo);

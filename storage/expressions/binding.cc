@@ -98,6 +98,8 @@ std::vector<std::string> Binding::NestedAttributes() const { return FirstNames(2
 
 std::vector<std::string> Binding::FirstNames(uint32_t steps) const {
   std::vector<std::string> names;
+  // Most requests have no longer paths, and need no memory for them.
+  if (steps == 1) names.reserve(tree_->paths.size());
   for (const PathSyntax& path : tree_->paths) {
     if (path.count >= steps) names.emplace_back(steps_[path.first].name);
   }

@@ -75,8 +75,7 @@ absl::Status Move::FinishWhenQuiet(absl::Duration quiet) {
   }
   return absl::FailedPreconditionError(
       "the source is still written to, or an item cannot be the same on both sides: stop its writers, then "
-      "run "
-      "the same command again");
+      "run the same command again");
 }
 
 absl::Status Move::Finish() {

@@ -60,8 +60,7 @@ absl::StatusOr<bool> Move::CanFollow() {
   }
   if (step() < MoveStep::kSwitched)
     Say("these tables of the source have no DynamoDB Stream, so changes are found by comparison, and writers "
-        "must "
-        "stop before the last one; --enable-streams turns streams on: " +
+        "must stop before the last one; --enable-streams turns streams on: " +
         absl::StrJoin(without, ", "));
   return false;
 }

@@ -53,7 +53,8 @@ struct BatchStatement {
 };
 
 struct BatchExecuteStatementRequest {
-  // 1 to 25, all reads or all writes (PQL-14). Each is executed by itself, in no certain order.
+  // 1 to 25, all reads or all writes, no two on one item (PQL-14). Each is executed by itself, in no certain
+  // order.
   std::vector<BatchStatement> statements;
   ReturnConsumedCapacity return_consumed_capacity = ReturnConsumedCapacity::kNone;
 };

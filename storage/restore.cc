@@ -215,8 +215,11 @@ absl::StatusOr<FoundRestorePoint> FindRestorePoint(const RestoreOptions& options
   ITEMDB_ASSIGN_OR_RETURN(const std::vector<RestorePlan> plans,
                           MakePlans(source.env(), archive.env(), options));
   const RestorePlan& best = plans.front();
-  FoundRestorePoint found{.change_sequence = best.backup.change_sequence()};
-  if (best.replay.has_value()) {
+  // All changes of the backup were committed before it began.
+  FoundRestorePoint found{.change_sequence = best.backup.change_sequence(),
+                          .commit_time_us = best.backup.begin_time_us()};
+  // Without a change after the backup the plan ends with the backup.
+  if (best.replay.has_value() && best.replay->end.change != 0) {
     found.change_sequence = best.replay->end.change;
     found.commit_time_us = best.replay->end.commit_time_us;
   }

@@ -72,6 +72,7 @@ absl::StatusOr<RestoredDatabase> RestoreDatabase(const RestoreOptions& options);
 struct FoundRestorePoint {
   // The commit that is wanted, with an archive.
   uint64_t change_sequence = 0;
+  // Its time, at most: the beginning of the backup where the backup itself ends with the commit.
   int64_t commit_time_us = 0;
 };
 

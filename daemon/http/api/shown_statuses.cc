@@ -58,8 +58,8 @@ void ShownStatuses::Show(const std::string& table, v1::DescribeTimeToLiveReply* 
 void ShownStatuses::Show(v1::ContributorInsightsSummary* insights) const {
   if (insights->last_update_time_ms() == 0) return;
   const absl::Duration age = absl::Now() - absl::FromUnixMillis(insights->last_update_time_ms());
-  // Negative after the clock was set back.
-  if (age < absl::ZeroDuration() || age >= absl::FromChrono(delay_)) return;
+  // The second of two changes in one millisecond has a time of the next one.
+  if (absl::AbsDuration(age) >= absl::FromChrono(delay_)) return;
   insights->set_contributor_insights_status(insights->contributor_insights_status() ==
                                                     v1::CONTRIBUTOR_INSIGHTS_STATUS_ENABLED
                                                 ? v1::CONTRIBUTOR_INSIGHTS_STATUS_ENABLING

@@ -835,6 +835,8 @@ TEST_P(PointInTimeTest, ADamagedArchiveIsToldByTheCall) {
 TEST_P(PointInTimeTest, AChangeBeforeTheTableIsRefused) {
   EnableRecovery();
   const uint64_t of_the_first = Put("a", 1);
+  // The call knows the time of creation in milliseconds.
+  BetweenCommits();
   ASSERT_TRUE(DeleteTable(*database_, "Things").ok());
   CreateTable();
   EnableRecovery();

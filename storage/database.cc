@@ -784,6 +784,7 @@ v1::GetStatusReply Database::GetStatus(const v1::GetStatusRequest& request) {
   v1::GetStatusReply reply = storage::GetStatus(*engine_, request);
   background_check_->Describe(&reply);
   file_check_->Describe(&reply);
+  key_rotation_->Describe(&reply);
   if (is_primary_) {
     backup_schedule_->Describe(&reply);
     archive_upkeep_->Describe(&reply);

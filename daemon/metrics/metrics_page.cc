@@ -479,6 +479,10 @@ void AddChecks(const storage::DatabaseFigures& figures, Families& out) {
               "1 if the standby cannot follow its primary, or waits for a new base.")
         .Add(standby.error().empty() ? 0 : 1);
   }
+  if (status.has_encryption()) {
+    out.Gauge("itemdb_encryption_old_files", "Files that need another encryption key than the first one.")
+        .Add(static_cast<double>(status.encryption().old_files()));
+  }
   out.Gauge("itemdb_writes_refused", "1 if the database is a standby, or one of it was promoted.")
       .Add(status.writes_refused().empty() ? 0 : 1);
   if (status.has_archive()) {

@@ -110,10 +110,8 @@ std::chrono::steady_clock::duration CallMemory::ReplyPatience(
 }
 
 std::shared_ptr<CallMemory> CallShares::Of(std::string_view key_id, std::string_view address) {
-  std::string name(key_id);
-  name.append("\n").append(address);
   storage::MutexLock lock(mutex_);
-  if (const auto found = callers_.find(name); found != callers_.end()) return found->second;
+  if (const auto found = callers_.find(Name(key_id, address)); found != callers_.end()) return found->second;
   if (callers_.size() >= forget_at_) ForgetIdle();
   std::vector<CallMemory::Share> shares = {{std::make_shared<CallMemory::Counts>(), kTimesFreeOfCaller}};
   if (!key_id.empty()) {
@@ -123,7 +121,7 @@ std::shared_ptr<CallMemory> CallShares::Of(std::string_view key_id, std::string_
   }
   // Its constructor is private.
   std::shared_ptr<CallMemory> caller(new CallMemory(all_, std::move(shares)));
-  callers_.emplace(std::move(name), caller);
+  callers_.emplace(OwnedName(key_id, address), caller);
   return caller;
 }
 

@@ -14,8 +14,10 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "absl/hash/hash.h"
 #include "absl/status/status.h"
 #include "storage/base/mutex.h"
 
@@ -132,11 +134,24 @@ class CallShares {
   // time, and at least this many.
   static constexpr size_t kFewCallers = 256;
 
+  // Access key and address. Views find strings.
+  using Name = std::pair<std::string_view, std::string_view>;
+  struct HashOfName {
+    using is_transparent = void;
+    size_t operator()(const Name& name) const { return absl::HashOf(name.first, name.second); }
+  };
+  struct SameName {
+    using is_transparent = void;
+    bool operator()(const Name& a, const Name& b) const { return a == b; }
+  };
+  using OwnedName = std::pair<std::string, std::string>;
+
   void ForgetIdle() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const CallMemory& all_;
   mutable storage::Mutex mutex_;
-  std::unordered_map<std::string, std::shared_ptr<CallMemory>> callers_ ABSL_GUARDED_BY(mutex_);
+  std::unordered_map<OwnedName, std::shared_ptr<CallMemory>, HashOfName, SameName> callers_
+      ABSL_GUARDED_BY(mutex_);
   std::unordered_map<std::string, std::shared_ptr<CallMemory::Counts>> keys_ ABSL_GUARDED_BY(mutex_);
   size_t forget_at_ ABSL_GUARDED_BY(mutex_) = kFewCallers;
 };

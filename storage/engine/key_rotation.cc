@@ -86,8 +86,9 @@ void KeyRotation::Loop() {
   const std::string& key = engine_.environment().keys().front().id;
   std::chrono::seconds pause = kFirstPause;
   std::set<std::string> old = FindOldFiles();
-  if (old.empty()) return;
   total_ = old.size();
+  ShowProgress();
+  if (old.empty()) return;
   log.info("files that need an older encryption key are rewritten files={} key={}", old.size(), key);
   while (!old.empty()) {
     if (!RewriteTableFiles(old)) return;
@@ -95,6 +96,7 @@ void KeyRotation::Loop() {
     old = FindOldFiles();
     total_ = std::max(total_, old.size());
     rewritten_ = total_ - old.size();
+    ShowProgress();
     if (old.empty()) break;
     pause = old.size() < before ? kFirstPause : std::min(2 * pause, kLongestPause);
     if (!thread_.WaitFor(pause)) return;
@@ -105,8 +107,23 @@ void KeyRotation::Loop() {
       key);
 }
 
+void KeyRotation::ShowProgress() {
+  shown_rewritten_ = static_cast<int64_t>(std::min(rewritten_, total_));
+  shown_old_files_ = static_cast<int64_t>(total_) - shown_rewritten_;
+}
+
+void KeyRotation::Describe(v1::GetStatusReply* reply) const {
+  const int64_t old_files = shown_old_files_;
+  if (old_files < 0) return;
+  v1::EncryptionStatus* encryption = reply->mutable_encryption();
+  encryption->set_key_id(engine_.environment().keys().front().id);
+  encryption->set_old_files(old_files);
+  encryption->set_rewritten_files(shown_rewritten_);
+}
+
 void KeyRotation::LogProgress() {
   ++rewritten_;
+  ShowProgress();
   const size_t tenths = std::min<size_t>(10 * rewritten_ / total_, 10);
   if (tenths <= logged_tenths_) return;
   logged_tenths_ = tenths;

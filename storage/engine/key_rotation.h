@@ -26,9 +26,13 @@ class KeyRotation {
   explicit KeyRotation(Engine& engine);
   ~KeyRotation();
 
+  // Any thread.
+  void Describe(v1::GetStatusReply* reply) const;
+
  private:
   void Loop();
-  // Logs each tenth of the files that are rewritten.
+  void ShowProgress();
+  // Counts a file, and logs each tenth of the files that are rewritten.
   void LogProgress();
   // Rewrites the table files among `names`. False: the thread is to end.
   bool RewriteTableFiles(const std::set<std::string>& names);
@@ -40,6 +44,9 @@ class KeyRotation {
   size_t total_ = 0;
   size_t rewritten_ = 0;
   size_t logged_tenths_ = 0;
+  // What Describe says; -1 before the files were looked at.
+  std::atomic<int64_t> shown_old_files_ = -1;
+  std::atomic<int64_t> shown_rewritten_ = 0;
   // Ends a compaction.
   std::atomic<bool> stopped_ = false;
   // The last member: ends before the others are destroyed.

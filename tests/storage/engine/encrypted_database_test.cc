@@ -350,6 +350,8 @@ TEST_F(EncryptedDatabaseTest, ANewKeyReplacesTheOldOneInAllFiles) {
   {
     auto opened = OpenWith(KeysOf({"first"}));
     ASSERT_TRUE(opened.ok()) << opened.status();
+    EXPECT_TRUE(Await([&] { return (*opened)->GetStatus().has_encryption(); }));
+    EXPECT_EQ((*opened)->GetStatus().encryption().old_files(), 0);
     ASSERT_TRUE(Put(**opened, kItems + 1).ok());
   }
   ASSERT_EQ(KeysInUse(), std::vector<std::string>{"first"});
@@ -365,6 +367,10 @@ TEST_F(EncryptedDatabaseTest, ANewKeyReplacesTheOldOneInAllFiles) {
     EXPECT_TRUE(
         Await([&] { return log_.str().find("need only the first encryption key") != std::string::npos; }));
     EXPECT_THAT(log_.str(), HasSubstr("are being rewritten percent="));
+    const v1::EncryptionStatus encryption = (*opened)->GetStatus().encryption();
+    EXPECT_EQ(encryption.key_id(), "second");
+    EXPECT_EQ(encryption.old_files(), 0);
+    EXPECT_GT(encryption.rewritten_files(), 0);
   }
   auto opened = OpenWith(KeysOf({"second"}));
   ASSERT_TRUE(opened.ok()) << opened.status();

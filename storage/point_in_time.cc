@@ -120,7 +120,8 @@ absl::Status CheckPointInTime(const Engine& engine, const v1::RestoringTable& ta
   const auto found = FindRestorePoint(limited);
   if (absl::IsDeadlineExceeded(found.status())) return absl::OkStatus();
   ITEMDB_RETURN_IF_ERROR(found.status());
-  if (found->commit_time_us >= creation_time_ms * 1'000) return absl::OkStatus();
+  if (found->commit_time_us == 0 || found->commit_time_us >= creation_time_ms * 1'000)
+    return absl::OkStatus();
   return MakeError(
       absl::StatusCode::kOutOfRange, kReasonRestorePointUnknown,
       "the table did not exist after change " + std::to_string(found->change_sequence) +

@@ -215,13 +215,13 @@ absl::StatusOr<FoundRestorePoint> FindRestorePoint(const RestoreOptions& options
   ITEMDB_ASSIGN_OR_RETURN(const std::vector<RestorePlan> plans,
                           MakePlans(source.env(), archive.env(), options));
   const RestorePlan& best = plans.front();
-  // All changes of the backup were committed before it began.
+  // These changes were committed before the backup began.
   FoundRestorePoint found{.change_sequence = best.backup.change_sequence(),
                           .commit_time_us = best.backup.begin_time_us()};
-  // Without a change after the backup the plan ends with the backup.
-  if (best.replay.has_value() && best.replay->end.change != 0) {
-    found.change_sequence = best.replay->end.change;
-    found.commit_time_us = best.replay->end.commit_time_us;
+  if (best.replay.has_value()) {
+    const CommitPosition& end = best.replay->end;
+    if (end.change > found.change_sequence || end.commit_time_us != 0)
+      found = {.change_sequence = end.change, .commit_time_us = end.commit_time_us};
   }
   return found;
 }

@@ -72,7 +72,8 @@ absl::StatusOr<RestoredDatabase> RestoreDatabase(const RestoreOptions& options);
 struct FoundRestorePoint {
   // The commit that is wanted, with an archive.
   uint64_t change_sequence = 0;
-  // Its time, at most: the beginning of the backup where the backup itself ends with the commit.
+  // Its time. Where the backup itself ends with the commit, the beginning of the backup, which is later. 0:
+  // unknown, because the commit was made while the backup was.
   int64_t commit_time_us = 0;
 };
 

@@ -26,6 +26,8 @@ char EscapeOf(char c) {
 
 bool MustEscape(char c) { return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\'; }
 
+constexpr uint64_t kBlanks = 0x2020202020202020;
+
 // Whether one of the eight bytes of `word` must be escaped: it is below 0x20, a quote or a backslash (the
 // exclusive or makes these two zero).
 bool MustEscapeOne(uint64_t word) {
@@ -73,8 +75,18 @@ class Pieces {
         std::memcpy(bytes_ + size_, &word, 8);
         size_ += 8;
       }
-      for (; i < text.size() && !MustEscape(text[i]); ++i) Put(text[i]);
-      if (i == text.size()) break;
+      if (const size_t rest = text.size() - i; rest < 8) {
+        // The bytes behind the rest are blanks, which are not escaped, and are overwritten.
+        uint64_t word = kBlanks;
+        std::memcpy(&word, text.data() + i, rest);
+        if (!MustEscapeOne(word)) {
+          if (sizeof(bytes_) - size_ < 8) Flush();
+          std::memcpy(bytes_ + size_, &word, 8);
+          size_ += rest;
+          break;
+        }
+      }
+      for (; !MustEscape(text[i]); ++i) Put(text[i]);
       Escape(text[i++]);
     }
     Put('"');

@@ -385,32 +385,34 @@ def learn(suite, work):
 
 
 def try_mutant(mutant, suites):
-    reaching = sorted((s for s in suites if mutant.number in s.reached), key=lambda s: s.seconds)
-    if not reaching:
-        mutant.result = "not reached"
-        return mutant
-    for suite in reaching:
-        failure = suite.run({"ITEMDB_MUTANT": str(mutant.number)}, 20 + 10 * suite.seconds)
+    """Runs the suites that reach the mutant until one fails."""
+    for suite in sorted((s for s in suites if mutant.number in s.reached), key=lambda s: s.seconds):
+        failure = suite.run({"ITEMDB_MUTANT": str(mutant.number)}, 60 + 10 * suite.seconds)
         if failure is not None:
             mutant.result = "timeout" if failure == "timeout" else "killed"
             mutant.by = f"{suite.program.name}.{suite.name}"
-            return mutant
-    mutant.result = "survived"
-    return mutant
+            return
+        mutant.result = "survived"
 
 
 def run(mutants, area, programs, work, pool, known):
     """Sets the result of each mutant and prints those that no test notices."""
-    suites = []
+    for mutant in mutants:
+        mutant.result = "not reached"
+    # The first program is the area's own and the quickest; the others are for what it leaves.
     for name in area.programs:
-        wanted = PROGRAM_FILTERS.get(name, "*")
-        suites += [Suite(programs / name, suite) for suite in suites_of(programs / name, wanted)]
-    for suite, failure in zip(suites, pool.map(lambda s: learn(s, work), suites)):
-        if failure is not None:
-            print(f"without a mutant {suite.program.name} {suite.name} fails and is left out:\n{failure[-1500:]}")
-            suite.reached = set()
-    print(f"{len(suites)} suites take {sum(s.seconds for s in suites):.0f} s without a mutant", flush=True)
-    for mutant in pool.map(lambda m: try_mutant(m, suites), mutants):
+        left = [m for m in mutants if m.result in ("not reached", "survived")]
+        if not left:
+            break
+        suites = [Suite(programs / name, suite) for suite in suites_of(programs / name, PROGRAM_FILTERS.get(name, "*"))]
+        for suite, failure in zip(suites, pool.map(lambda s: learn(s, work), suites)):
+            if failure is not None:
+                print(f"without a mutant {suite.program.name} {suite.name} fails and is left out:\n{failure[-1500:]}")
+                suite.reached = set()
+        seconds = sum(s.seconds for s in suites)
+        print(f"{len(left)} mutants, {len(suites)} suites of {name}: {seconds:.0f} s without a mutant", flush=True)
+        list(pool.map(lambda m: try_mutant(m, suites), left))
+    for mutant in mutants:
         if mutant.result in ("survived", "not reached"):
             if mutant.key() in known:
                 mutant.result = "equivalent"

@@ -649,7 +649,8 @@ TEST_P(PointInTimeTest, ATableIsRestoredToAnyCommitBesideItself) {  // PIT-07, P
   }
   v1::RestoreTableToPointInTimeRequest request = RestoreRequest("Latest");
   request.set_use_latest_restorable_time(true);
-  ASSERT_TRUE(RestoreTable(request).ok());
+  const absl::Status restored = RestoreTable(request);
+  ASSERT_TRUE(restored.ok()) << restored;
   ExpectTable("Latest", states.rbegin()->second);
 }
 

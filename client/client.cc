@@ -2,6 +2,8 @@
 // in client_tables.cc.
 #include "itemdb/client.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <system_error>
@@ -106,6 +108,38 @@ absl::StatusOr<ReadChangesResult> Client::ReadChanges(const ReadChangesRequest& 
   };
   return Call<v1::ReadChangesReply, ReadChangesResult>(core_, "/itemdb.v1.Changes/ReadChanges",
                                                        CallKind::kRead, message, options, convert);
+}
+
+absl::StatusOr<ChangeHold> Client::HoldChanges(const HoldChangesRequest& request, CallOptions options) const {
+  v1::HoldChangesRequest message;
+  message.set_name(request.name);
+  message.set_after_sequence(request.after_sequence);
+  // Parts of a second are rounded up; what is out of range the daemon refuses.
+  const int64_t seconds = absl::ToInt64Seconds(absl::Ceil(request.lease, absl::Seconds(1)));
+  message.set_lease_seconds(static_cast<int32_t>(std::clamp<int64_t>(seconds, INT32_MIN, INT32_MAX)));
+  message.set_renews(request.renews);
+  // Repeated it stores the same.
+  return Call<v1::HoldChangesReply, ChangeHold>(
+      core_, "/itemdb.v1.Changes/HoldChanges", CallKind::kRead, message, options,
+      [](const v1::HoldChangesReply& reply) { return FromProto(reply.hold()); });
+}
+
+absl::StatusOr<ChangeHold> Client::ReleaseChanges(const std::string& name, CallOptions options) const {
+  v1::ReleaseChangesRequest message;
+  message.set_name(name);
+  return Call<v1::ReleaseChangesReply, ChangeHold>(
+      core_, "/itemdb.v1.Changes/ReleaseChanges", CallKind::kWrite, message, options,
+      [](const v1::ReleaseChangesReply& reply) { return FromProto(reply.hold()); });
+}
+
+absl::StatusOr<std::vector<ChangeHold>> Client::ListChangeHolds(CallOptions options) const {
+  return Call<v1::GetStatusReply, std::vector<ChangeHold>>(
+      core_, "/itemdb.v1.Admin/GetStatus", CallKind::kRead, v1::GetStatusRequest(), options,
+      [](const v1::GetStatusReply& reply) {
+        std::vector<ChangeHold> holds;
+        for (const v1::ChangeHold& hold : reply.change_holds()) holds.push_back(FromProto(hold));
+        return holds;
+      });
 }
 
 absl::StatusOr<UndoChangesResult> Client::UndoChanges(const UndoChangesRequest& request,

@@ -59,6 +59,7 @@ absl::StatusOr<ChangeRecord> FromProto(const v1::ChangeRecord& message);
 DaemonStatus FromProto(const v1::GetStatusReply& message);
 AccessPatternsResult FromProto(const v1::GetAccessPatternsReply& message);
 DaemonActivity FromProto(const v1::Activity& message);
+ChangeHold FromProto(const v1::ChangeHold& message);
 absl::StatusOr<TopKeysResult> FromProto(const v1::GetTopKeysReply& message);
 DatabaseBackup FromProto(const v1::DatabaseBackup& message);
 absl::StatusOr<DamageList> FromProto(const v1::ListDamageReply& message);

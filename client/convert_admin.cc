@@ -1,7 +1,17 @@
 #include "client/convert.h"
+#include "client/enum_table.h"
 #include "common/status_macros.h"
 
 namespace itemdb {
+namespace {
+
+constexpr std::pair<ChangeHoldState, v1::ChangeHoldState> kChangeHoldStates[] = {
+    {ChangeHoldState::kHeld, v1::CHANGE_HOLD_STATE_HELD},
+    {ChangeHoldState::kExpired, v1::CHANGE_HOLD_STATE_EXPIRED},
+    {ChangeHoldState::kDiskFull, v1::CHANGE_HOLD_STATE_DISK_FULL},
+};
+
+}  // namespace
 
 DaemonStatus FromProto(const v1::GetStatusReply& message) {
   DaemonStatus status{.change_sequence = message.change_sequence(),
@@ -169,6 +179,17 @@ AccessPatternsResult FromProto(const v1::GetAccessPatternsReply& message) {
   result.other_calls = message.other_calls();
   result.start_time = absl::FromUnixMicros(message.start_time_us());
   return result;
+}
+
+ChangeHold FromProto(const v1::ChangeHold& message) {
+  return {.name = message.name(),
+          .after_sequence = message.after_sequence(),
+          .state = ValueOf(kChangeHoldStates, message.state(), ChangeHoldState::kHeld),
+          .lease = absl::Seconds(message.lease_seconds()),
+          .creation_time = absl::FromUnixMicros(message.creation_time_us()),
+          .renewed_time = absl::FromUnixMicros(message.renewed_time_us()),
+          .ended_time = absl::FromUnixMicros(message.ended_time_us()),
+          .held_bytes = message.held_bytes()};
 }
 
 DaemonActivity FromProto(const v1::Activity& message) {

@@ -256,6 +256,7 @@ absl::StatusCode CodeOf(Reason reason) {
     case Reason::kStandby:
     case Reason::kFenced:
     case Reason::kTableMoved:
+    case Reason::kHoldEnded:
       return absl::StatusCode::kFailedPrecondition;
     case Reason::kLimitExceeded:
     case Reason::kItemCollectionSizeLimitExceeded:

@@ -11,6 +11,7 @@
 #include "storage/base/table_arn.h"
 #include "storage/bulk_puts/bulk_puts.h"
 #include "storage/catalog/catalog.h"
+#include "storage/changes/change_holds.h"
 #include "storage/changes/read_changes.h"
 #include "storage/changes/shard_iterator.h"
 #include "storage/changes/stream_names.h"
@@ -692,6 +693,14 @@ void Database::ScanSnapshot(const PinnedSnapshot& state, const wire::PageRequest
 void Database::ReadChanges(const v1::ReadChangesRequest& request, Done<v1::ReadChangesReply> done,
                            CancellationPtr cancellation) {
   storage::ReadChanges(*engine_, request, std::move(done), std::move(cancellation));
+}
+
+void Database::HoldChanges(v1::HoldChangesRequest request, Done<v1::HoldChangesReply> done) {
+  storage::HoldChanges(*engine_, std::move(request), std::move(done));
+}
+
+void Database::ReleaseChanges(v1::ReleaseChangesRequest request, Done<v1::ReleaseChangesReply> done) {
+  storage::ReleaseChanges(*engine_, std::move(request), std::move(done));
 }
 
 void Database::UndoChanges(v1::UndoChangesRequest request, Done<v1::UndoChangesReply> done,

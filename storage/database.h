@@ -269,6 +269,13 @@ class Database {
   // OUT_OF_RANGE (CHANGES_TRIMMED): change records after `after_sequence` were trimmed from the change log.
   void ReadChanges(const v1::ReadChangesRequest& request, Done<v1::ReadChangesReply> done,
                    CancellationPtr cancellation = nullptr);
+  // Keeps changes in the change log for a reader, until it releases them, does not renew its hold in time, or
+  // the disk is too full (SEM-103).
+  //
+  // OUT_OF_RANGE (CHANGES_TRIMMED): some of them were trimmed. FAILED_PRECONDITION (HOLD_ENDED): a hold that
+  // is to be renewed has ended.
+  void HoldChanges(v1::HoldChangesRequest request, Done<v1::HoldChangesReply> done);
+  void ReleaseChanges(v1::ReleaseChangesRequest request, Done<v1::ReleaseChangesReply> done);
   // Items become what they were before a stretch of changes. Items of which the change log has no old image
   // come from the archive: the database is restored into a folder for them, which takes its time and space,
   // and is kept for a minute.

@@ -230,6 +230,8 @@ class TemporaryDatabase : public LocalDatabase {
         {"/itemdb.v1.BulkPuts/ListBulkOperations", &TemporaryDatabase::ListBulkOperations},
         {"/itemdb.v1.BulkPuts/CancelBulkOperation", Of(&D::CancelBulkOperation)},
         {"/itemdb.v1.Changes/ReadChanges", Of(&D::ReadChanges)},
+        {"/itemdb.v1.Changes/HoldChanges", Of(&D::HoldChanges)},
+        {"/itemdb.v1.Changes/ReleaseChanges", Of(&D::ReleaseChanges)},
         {"/itemdb.v1.Changes/UndoChanges", Of(&D::UndoChanges)},
         {"/itemdb.v1.Admin/CheckDatabase", Of(&D::CheckDatabase)},
         {"/itemdb.v1.Exports/ExportTableToPointInTime", Of(&D::ExportTableToPointInTime)},

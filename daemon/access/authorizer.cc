@@ -94,6 +94,9 @@ const std::vector<MethodRole>& MethodRoles() {
       {"itemdb.v1.BulkPuts/CancelBulkOperation", Role::kAdmin, Scope::kTables},
       {"itemdb.v1.Changes/ReadChanges", Role::kRead, Scope::kStreams},
       {"itemdb.v1.Changes/Watch", Role::kRead, Scope::kStreams},
+      // For every key that may read the changes of all tables: they name none.
+      {"itemdb.v1.Changes/HoldChanges", Role::kRead, Scope::kStreams, /*always_audited=*/true},
+      {"itemdb.v1.Changes/ReleaseChanges", Role::kRead, Scope::kStreams, /*always_audited=*/true},
       {"itemdb.v1.Changes/UndoChanges", Role::kWrite, Scope::kTables},
       {"itemdb.v1.Admin/GetStatus", Role::kRead, Scope::kDatabase},
       // kAdmin although it only reads: it reads the whole database, and may run for a long time.
@@ -120,7 +123,9 @@ OperationAccess AccessOfMethod(std::string_view method) {
   static const auto* const roles = [] {
     auto* by_method = new std::unordered_map<std::string_view, OperationAccess>;
     for (const MethodRole& one : MethodRoles())
-      by_method->emplace(one.method, OperationAccess{.role = one.role, .scope = one.scope});
+      by_method->emplace(
+          one.method,
+          OperationAccess{.role = one.role, .scope = one.scope, .always_audited = one.always_audited});
     return by_method;
   }();
   const auto found = roles->find(method);

@@ -24,6 +24,8 @@ struct MethodRole {
   std::string_view method;
   Role role;
   Scope scope;
+  // The audit log has its calls although they need no role admin.
+  bool always_audited = false;
 };
 
 // All methods of our services, reflection's included. Health checks are missing: they need no key.
@@ -32,6 +34,11 @@ const std::vector<MethodRole>& MethodRoles();
 // What `method` needs; the role admin for all tables, for a method that is not in the table.
 OperationAccess AccessOfMethod(std::string_view method);
 inline Role RoleOfMethod(std::string_view method) { return AccessOfMethod(method).role; }
+// For the audit log: the role admin for a method whose calls it always has.
+inline Role AuditedRoleOfMethod(std::string_view method) {
+  const OperationAccess access = AccessOfMethod(method);
+  return access.always_audited ? Role::kAdmin : access.role;
+}
 
 // The key id in metadata `authorization`, for the log of refused calls; empty if it is not of the form of an
 // id. Nothing says that the caller has this key.

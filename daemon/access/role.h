@@ -31,6 +31,8 @@ enum class Scope {
 struct OperationAccess {
   Role role = Role::kAdmin;
   Scope scope = Scope::kDatabase;
+  // The audit log has the call whatever its role is.
+  bool always_audited = false;
 };
 
 }  // namespace itemdb::daemon

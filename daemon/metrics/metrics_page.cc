@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "daemon/process/machine_memory.h"
 
 namespace itemdb::daemon {
@@ -325,6 +326,11 @@ void AddWatches(const OpenWatches::Figures& watches, Families& out) {
   for (const Watcher& one : watchers) out.Add(labels(one), one.lag_seconds);
 }
 
+int64_t CountHolds(const v1::GetStatusReply& status, v1::ChangeHoldState state) {
+  return std::count_if(status.change_holds().begin(), status.change_holds().end(),
+                       [state](const v1::ChangeHold& hold) { return hold.state() == state; });
+}
+
 void AddWrites(const storage::DatabaseFigures& figures, Families& out) {
   const v1::GetStatusReply& status = figures.status;
   out.Counter("itemdb_changes_total",
@@ -334,6 +340,26 @@ void AddWrites(const storage::DatabaseFigures& figures, Families& out) {
       .Add(status.durable_sequence());
   out.Gauge("itemdb_change_log_first_change", "Sequence of the oldest change that can be read.")
       .Add(figures.first_change);
+  out.Gauge("itemdb_change_hold_changes",
+            "Changes from the first that the hold keeps for its reader to the last of the log.");
+  for (const v1::ChangeHold& hold : status.change_holds()) {
+    if (hold.state() == v1::CHANGE_HOLD_STATE_HELD)
+      out.Add({{"hold", hold.name()}}, status.change_sequence() - hold.after_sequence());
+  }
+  out.Gauge("itemdb_change_hold_bytes", "About the bytes of these changes on disk.");
+  for (const v1::ChangeHold& hold : status.change_holds()) {
+    if (hold.state() == v1::CHANGE_HOLD_STATE_HELD) out.Add({{"hold", hold.name()}}, hold.held_bytes());
+  }
+  out.Gauge("itemdb_change_hold_age_seconds",
+            "How long ago the reader renewed the hold; it ends when that is longer than its lease.");
+  for (const v1::ChangeHold& hold : status.change_holds()) {
+    if (hold.state() == v1::CHANGE_HOLD_STATE_HELD)
+      out.Add({{"hold", hold.name()}},
+              absl::ToDoubleSeconds(absl::Now() - absl::FromUnixMicros(hold.renewed_time_us())));
+  }
+  out.Gauge("itemdb_change_holds_ended", "Holds that ended within a day before their readers released them.")
+      .Add({{"why", "expired"}}, CountHolds(status, v1::CHANGE_HOLD_STATE_EXPIRED))
+      .Add({{"why", "disk_full"}}, CountHolds(status, v1::CHANGE_HOLD_STATE_DISK_FULL));
   out.Gauge("itemdb_commit_queue_wait_seconds",
             "For how long the group has been written that queued writes wait for; 0: none waits.")
       .Add(std::chrono::duration<double>(figures.commits.queue_wait).count());

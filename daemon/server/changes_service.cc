@@ -8,8 +8,9 @@ namespace itemdb::daemon {
 namespace {
 
 using RawChanges =
-    v1::Changes::WithRawCallbackMethod_ReadChanges<v1::Changes::WithRawCallbackMethod_UndoChanges<
-        v1::Changes::WithRawCallbackMethod_Watch<v1::Changes::Service>>>;
+    v1::Changes::WithRawCallbackMethod_ReadChanges<v1::Changes::WithRawCallbackMethod_HoldChanges<
+        v1::Changes::WithRawCallbackMethod_ReleaseChanges<v1::Changes::WithRawCallbackMethod_UndoChanges<
+            v1::Changes::WithRawCallbackMethod_Watch<v1::Changes::Service>>>>>;
 
 class ChangesService final : public RawChanges, private DatabaseCalls {
  public:
@@ -17,6 +18,14 @@ class ChangesService final : public RawChanges, private DatabaseCalls {
 
   UnaryReactor* ReadChanges(Context* context, const Bytes* request, Bytes* reply) override {
     return Serve(context, "itemdb.v1.Changes/ReadChanges", request, reply, &Database::ReadChanges);
+  }
+
+  UnaryReactor* HoldChanges(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Changes/HoldChanges", request, reply, &Database::HoldChanges);
+  }
+
+  UnaryReactor* ReleaseChanges(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Changes/ReleaseChanges", request, reply, &Database::ReleaseChanges);
   }
 
   UnaryReactor* UndoChanges(Context* context, const Bytes* request, Bytes* reply) override {

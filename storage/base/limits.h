@@ -177,6 +177,12 @@ inline constexpr int64_t kMaxRequestTokensBytes = int64_t{32} << 30;
 inline constexpr size_t kMaxKeptRejectionsBytes = 4'096;
 // Records in one page of ReadChanges: the service's bound of GetRecords (SEM-105).
 inline constexpr int kMaxReadChanges = 1'000;
+// Holds of the change log that have not ended, their names, and how long one lives without being renewed
+// (SEM-103).
+inline constexpr int kMaxChangeHolds = 100;
+inline constexpr size_t kMaxChangeHoldNameBytes = 255;
+inline constexpr int kDefaultChangeHoldLeaseSeconds = 24 * 3'600;
+inline constexpr int kMaxChangeHoldLeaseSeconds = 30 * 24 * 3'600;
 // How often a watch gets a reply when there are no changes. Often enough that callers notice a lost daemon,
 // and seldom enough for thousands of watches.
 inline constexpr int kDefaultProgressIntervalMs = 5'000;

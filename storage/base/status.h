@@ -30,7 +30,8 @@ inline constexpr std::string_view kReasonUnavailable = "UNAVAILABLE";           
 inline constexpr std::string_view kReasonWriteOutcomeUnknown = "WRITE_OUTCOME_UNKNOWN";  // UNKNOWN
 inline constexpr std::string_view kReasonDataLoss = "DATA_LOSS";                         // DATA_LOSS
 inline constexpr std::string_view kReasonChangesTrimmed = "CHANGES_TRIMMED";             // OUT_OF_RANGE
-inline constexpr std::string_view kReasonExpiredIterator = "EXPIRED_ITERATOR";           // OUT_OF_RANGE
+inline constexpr std::string_view kReasonHoldEnded = "HOLD_ENDED";              // FAILED_PRECONDITION
+inline constexpr std::string_view kReasonExpiredIterator = "EXPIRED_ITERATOR";  // OUT_OF_RANGE
 inline constexpr std::string_view kReasonRestorePointUnknown = "RESTORE_POINT_UNKNOWN";  // OUT_OF_RANGE
 inline constexpr std::string_view kReasonStateTooOld = "STATE_TOO_OLD";                  // ABORTED
 // UndoChanges: the change log lacks an item as it was.

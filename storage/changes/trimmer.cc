@@ -6,6 +6,7 @@
 
 #include "rocksdb/convenience.h"
 #include "spdlog/spdlog.h"
+#include "storage/changes/change_holds.h"
 #include "storage/changes/log_reader.h"
 #include "storage/commit/table_runs.h"
 #include "storage/engine/commit_and_wait.h"
@@ -134,17 +135,45 @@ absl::StatusOr<uint64_t> ChangeTrimmer::FirstWithinRetention(const DurablePrefix
   return FirstSince(*log.view, seen, log.last_sequence, time_of_day.NowMicros() - retention_us);
 }
 
+absl::StatusOr<uint64_t> ChangeTrimmer::WithoutHeld(uint64_t wanted, uint64_t oldest) const {
+  if (wanted <= oldest) return oldest;
+  // EndChangeHolds ends no hold of a standby.
+  if (engine_.disk_space().IsBelowFloor() && !engine_.WriteRefusal().ok()) return wanted;
+  ITEMDB_ASSIGN_OR_RETURN(const DurablePrefix log, ReadDurablePrefix(engine_));
+  const absl::StatusOr<std::optional<uint64_t>> found = FirstHeldChange(*log.view, engine_.time_of_day());
+  if (absl::IsDataLoss(found.status())) {
+    engine_.options().log->error("holds of the change log could not be read, and keep nothing error={}",
+                                 MessageOf(found.status()));
+    return wanted;
+  }
+  ITEMDB_ASSIGN_OR_RETURN(const std::optional<uint64_t> held, found);
+  if (!held.has_value() || *held >= wanted) return wanted;
+  // Not inside of a commit. What cannot be read before the first readable change, nobody needs.
+  std::string record;
+  ITEMDB_ASSIGN_OR_RETURN(const std::optional<ChangeView> change,
+                          FindReadableChange(*log.view, *held, log.last_sequence, &record));
+  const uint64_t first = change.has_value() ? change->commit_first_sequence : *held;
+  return std::clamp(first, oldest, wanted);
+}
+
 absl::Status ChangeTrimmer::Trim() {
   ITEMDB_ASSIGN_OR_RETURN(DurablePrefix log, ReadDurablePrefix(engine_));
   const DatabaseOptions& options = engine_.options();
   const uint64_t oldest = engine_.trim_horizon().oldest();
-  if (log.last_sequence <= oldest) return absl::OkStatus();
+  const bool is_empty = log.last_sequence <= oldest;
   uint64_t wanted = oldest;
-  if (options.change_retention > options.change_retention.zero()) {
+  if (!is_empty && options.change_retention > options.change_retention.zero()) {
     ITEMDB_ASSIGN_OR_RETURN(wanted, FirstWithinRetention(log, oldest));
   }
-  if (options.max_change_log_bytes > 0)
+  if (!is_empty && options.max_change_log_bytes > 0)
     wanted = std::max(wanted, FirstWithin(*log.view->store(), options.max_change_log_bytes));
+  // The disk must not fill up because of a reader that is away.
+  const bool is_disk_full = engine_.disk_space().IsBelowFloor();
+  const absl::Status ended = EndChangeHolds(engine_, wanted, is_disk_full);
+  // Damage of the catalog must not stop trimming: the change log would fill the disk.
+  if (!absl::IsDataLoss(ended)) ITEMDB_RETURN_IF_ERROR(ended);
+  if (is_empty) return absl::OkStatus();
+  ITEMDB_ASSIGN_OR_RETURN(wanted, WithoutHeld(wanted, oldest));
   if (wanted > oldest) {
     std::string record;
     // The changes before the first readable one cannot be read by anybody.
@@ -152,6 +181,9 @@ absl::Status ChangeTrimmer::Trim() {
         const std::optional<ChangeView> change,
         FindReadableChange(*log.view, std::min(wanted, log.last_sequence), log.last_sequence, &record));
     wanted = change.has_value() ? engine_.trim_horizon().BeginTrim(change->commit_first_sequence) : oldest;
+    // A hold may have been made since. One that is made from here on cannot be of changes before `wanted`.
+    ITEMDB_ASSIGN_OR_RETURN(wanted, WithoutHeld(wanted, oldest));
+    engine_.trim_horizon().LowerTrim(wanted);
   }
   if (wanted > oldest) {
     absl::StatusOr<std::vector<v1::Stream>> found = FindStreams(*log.view, {});

@@ -22,6 +22,9 @@ namespace itemdb::storage {
 //   4. Table files that hold only older changes are deleted. Single changes are never deleted: later reads
 //      would have to step over the tombstones. A file that also holds newer changes stays for now.
 //
+// Holds (change_holds.h) keep their changes beyond retention and bytes. Below the free-space floor those end
+// that keep changes which would be trimmed without them. The records of holds are read again after step 1.
+//
 // The last commit is never trimmed: recovery reads from it the commit time below which no later one may be.
 //
 // The age of a change is known twice: from its commit time, which is not believed while the wall clock jumps
@@ -40,6 +43,8 @@ class ChangeTrimmer {
   absl::Status Trim();
   // The first change that is younger than the retention.
   absl::StatusOr<uint64_t> FirstWithinRetention(const DurablePrefix& log, uint64_t oldest);
+  // `wanted`, or the first change that a hold keeps if that is before it; at least `oldest`.
+  absl::StatusOr<uint64_t> WithoutHeld(uint64_t wanted, uint64_t oldest) const;
   // By the boot clock alone; 0 when no change is known to be old enough.
   uint64_t FirstSeenWithin(int64_t retention_us, uint64_t last_sequence);
 

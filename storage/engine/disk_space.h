@@ -49,6 +49,9 @@ class DiskSpace {
   // a file cannot be written to the directory.
   absl::Status CheckOpening(uint64_t log_bytes) const;
 
+  // Whether writes that take space are refused, as of the last Update.
+  bool IsBelowFloor() const { return accepted_.load(std::memory_order_relaxed) != Accepted::kAll; }
+
   // Free bytes now; 0 when they cannot be read.
   uint64_t FreeBytes() const;
   // Writes refused by CheckWrite.

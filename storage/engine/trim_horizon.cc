@@ -41,6 +41,11 @@ void TrimHorizon::FinishTrim(uint64_t oldest) {
   oldest_.store(std::max(oldest, oldest_.load()), std::memory_order_release);
 }
 
+void TrimHorizon::LowerTrim(uint64_t oldest) {
+  MutexLock lock(mutex_);
+  trim_to_ = std::max(std::min(oldest, trim_to_), oldest_.load());
+}
+
 void TrimHorizon::Reset(uint64_t oldest) {
   MutexLock lock(mutex_);
   trim_to_ = oldest;

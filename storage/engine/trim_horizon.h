@@ -2,7 +2,7 @@
 //
 // It is a number in the catalog, `changes_start`. Readers obey it, even if older records are still on disk.
 // Trimming moves it forward, but never past a pinned change: an index build or a check pins the changes that
-// it needs.
+// it needs, and a hold (storage/changes/change_holds.h) those that it keeps until its record is visible.
 #pragma once
 
 #include <atomic>
@@ -56,6 +56,8 @@ class TrimHorizon {
   // value is durable in the catalog.
   uint64_t BeginTrim(uint64_t wanted);
   void FinishTrim(uint64_t oldest);
+  // After BeginTrim, for trimming: the trim horizon is to move only to `oldest` after all, if that is lower.
+  void LowerTrim(uint64_t oldest);
   // Sets the value that a newly opened store has. It may be lower than before.
   void Reset(uint64_t oldest);
 

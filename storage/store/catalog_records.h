@@ -23,6 +23,8 @@ inline constexpr char kNeedsRebuildKey[] = "needs_rebuild";
 inline constexpr char kTableKeyPrefix[] = "table/";
 // Streams (storage/schema/stream_records.h).
 inline constexpr char kStreamKeyPrefix[] = "stream/";
+// Changes that are kept for readers (storage/changes/change_holds.h).
+inline constexpr char kChangeHoldKeyPrefix[] = "change_hold/";
 // Tables that are being made of stored items, and deleted ones whose items are kept for a backup
 // (storage/schema/restoring_tables.h).
 inline constexpr char kRestoringKeyPrefix[] = "restoring/";

@@ -220,6 +220,63 @@ TEST_F(ClientControlTest, UndoChangesSendsTheStretchAndReturnsTheOutcomes) {
   EXPECT_EQ(result->last_evaluated_key, key);
 }
 
+TEST_F(ClientControlTest, HoldsOfTheChangeLogHaveAllFigures) {  // SEM-103
+  v1::HoldChangesRequest sent;
+  v1::ChangeHold hold;
+  hold.set_name("mover");
+  hold.set_after_sequence(1);
+  hold.set_state(v1::CHANGE_HOLD_STATE_HELD);
+  hold.set_lease_seconds(2);
+  hold.set_creation_time_us(3);
+  hold.set_renewed_time_us(4);
+  daemon_.hold_changes = [&](const v1::HoldChangesRequest& request, v1::HoldChangesReply* reply) {
+    sent = request;
+    *reply->mutable_hold() = hold;
+    return grpc::Status::OK;
+  };
+  daemon_.release_changes = [&](const v1::ReleaseChangesRequest& request, v1::ReleaseChangesReply* reply) {
+    EXPECT_EQ(request.name(), "mover");
+    *reply->mutable_hold() = hold;
+    return grpc::Status::OK;
+  };
+  daemon_.get_status = [&](const v1::GetStatusRequest&, v1::GetStatusReply* reply) {
+    *reply->add_change_holds() = hold;
+    reply->mutable_change_holds(0)->set_held_bytes(5);
+    for (const v1::ChangeHoldState state : {v1::CHANGE_HOLD_STATE_EXPIRED, v1::CHANGE_HOLD_STATE_DISK_FULL}) {
+      reply->add_change_holds()->set_state(state);
+      reply->mutable_change_holds()->rbegin()->set_ended_time_us(6);
+    }
+    return grpc::Status::OK;
+  };
+  const absl::StatusOr<ChangeHold> held = client_.HoldChanges(
+      {.name = "mover", .after_sequence = 7, .lease = absl::Milliseconds(8'001), .renews = true});
+  ASSERT_TRUE(held.ok()) << held.status();
+  EXPECT_EQ(sent.name(), "mover");
+  EXPECT_EQ(sent.after_sequence(), 7u);
+  EXPECT_EQ(sent.lease_seconds(), 9);
+  EXPECT_TRUE(sent.renews());
+  const absl::StatusOr<ChangeHold> released = client_.ReleaseChanges("mover");
+  ASSERT_TRUE(released.ok()) << released.status();
+  const absl::StatusOr<std::vector<ChangeHold>> listed = client_.ListChangeHolds();
+  ASSERT_TRUE(listed.ok()) << listed.status();
+  ASSERT_EQ(listed->size(), 3u);
+  for (const ChangeHold& one : {*held, *released, (*listed)[0]}) {
+    EXPECT_EQ(one.name, "mover");
+    EXPECT_EQ(one.after_sequence, 1u);
+    EXPECT_EQ(one.state, ChangeHoldState::kHeld);
+    EXPECT_EQ(one.lease, absl::Seconds(2));
+    EXPECT_EQ(one.creation_time, absl::FromUnixMicros(3));
+    EXPECT_EQ(one.renewed_time, absl::FromUnixMicros(4));
+  }
+  EXPECT_EQ((*listed)[0].held_bytes, 5);
+  EXPECT_EQ((*listed)[1].state, ChangeHoldState::kExpired);
+  EXPECT_EQ((*listed)[2].state, ChangeHoldState::kDiskFull);
+  EXPECT_EQ((*listed)[2].ended_time, absl::FromUnixMicros(6));
+  // A lease that is too long for the message is refused by the daemon, not cut to a valid one.
+  ASSERT_TRUE(client_.HoldChanges({.name = "mover", .lease = absl::InfiniteDuration()}).ok());
+  EXPECT_EQ(sent.lease_seconds(), INT32_MAX);
+}
+
 TEST_F(ClientControlTest, ReadChangesKeepsImagesAndTableChanges) {
   daemon_.read_changes = [](const v1::ReadChangesRequest& request, v1::ReadChangesReply* reply) {
     reply->set_change_sequence(100);

@@ -34,9 +34,9 @@ environment = {
 }
 
 
-def start(arguments, folder, name):
+def start(arguments, folder, name, **more_environment):
     log = open(work / f"{name}.log", "a", encoding="utf-8")
-    processes.append(subprocess.Popen(arguments, cwd=folder, stdout=log, stderr=log, env=environment))
+    processes.append(subprocess.Popen(arguments, cwd=folder, stdout=log, stderr=log, env={**environment, **more_environment}))
     return processes[-1]
 
 
@@ -76,17 +76,17 @@ def run_test(main, note=""):
         shutil.rmtree(work, ignore_errors=True)
 
 
-def client_of(endpoint, service="dynamodb"):
-    return boto3.client(service, endpoint_url=endpoint, region_name="eu-central-1", aws_access_key_id="test",
-                        aws_secret_access_key="test",
+def client_of(endpoint, service="dynamodb", key="test", secret="test"):
+    return boto3.client(service, endpoint_url=endpoint, region_name="eu-central-1", aws_access_key_id=key,
+                        aws_secret_access_key=secret,
                         config=botocore.config.Config(retries={"mode": "standard", "total_max_attempts": 1}))
 
 
 class Itemd:
     """itemd at sockets that stay the same when it is started again."""
 
-    def __init__(self, program, name):
-        self.program = program
+    def __init__(self, program, name, *arguments):
+        self.program, self.arguments = program, arguments
         self.folder = work / name
         self.folder.mkdir()
         self.name = name
@@ -95,12 +95,17 @@ class Itemd:
         self.start()
         self.listen = self.http.removeprefix("http://")
 
-    def start(self):
+    def start(self, **more_environment):
         address_file = self.folder / "address.json"
         address_file.unlink(missing_ok=True)
         self.process = start([self.program, "--data-dir", str(self.folder / "data"), "--listen", self.grpc,
-                              "--http-listen", self.listen, "--address-file", str(address_file)], work, self.name)
+                              "--http-listen", self.listen, "--address-file", str(address_file), *self.arguments],
+                             work, self.name, **more_environment)
         self.http = f"http://{wait_for_address(self.process, str(address_file))}"
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        assert self.process.wait(PATIENCE_S) == 0
 
 
 class Engine:

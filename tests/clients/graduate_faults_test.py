@@ -11,7 +11,6 @@ import http.client
 import http.server
 import json
 import os
-import pathlib
 import random
 import shutil
 import signal
@@ -19,52 +18,23 @@ import socket
 import struct
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 
-import boto3
-import botocore.config
 import botocore.exceptions
 
-from with_itemd import SECRET, wait_for_address, write_key_file
+import engines
+from engines import Itemd, client_of, work
+from with_itemd import SECRET, write_key_file
 
 itemd, itemctl, faults_library = sys.argv[1:4]
-work = pathlib.Path(tempfile.mkdtemp(prefix="itemdb-faults-"))
 seed = int(os.environ.get("ITEMDB_TEST_SEED", random.SystemRandom().randrange(1 << 30)))
 chance = random.Random(seed)
-processes = []
 PATIENCE_S = 120
+# Of itemctl: its only keys are those of its command line.
 environment = {"HOME": str(work), "PATH": os.environ["PATH"], "AWS_REGION": "eu-central-1",
                "AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": os.devnull,
                "AWS_SHARED_CREDENTIALS_FILE": os.devnull}
-
-
-class Itemd:
-    def __init__(self, name, *arguments):
-        self.folder = work / name
-        self.folder.mkdir()
-        self.grpc = f"unix:{self.folder}/socket"
-        self.arguments = arguments
-        self.listen = "127.0.0.1:0"
-        self.start()
-        self.listen = self.address
-
-    def start(self, **more_environment):
-        address_file = self.folder / "address.json"
-        address_file.unlink(missing_ok=True)
-        with open(self.folder / "log", "a", encoding="utf-8") as log:
-            self.process = subprocess.Popen(
-                [itemd, "--data-dir", str(self.folder / "data"), "--listen", self.grpc, "--http-listen", self.listen,
-                 "--address-file", str(address_file), *self.arguments],
-                stdout=log, stderr=log, env={**environment, **more_environment})
-        processes.append(self.process)
-        self.address = wait_for_address(self.process, str(address_file))
-        self.http = f"http://{self.address}"
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        assert self.process.wait(PATIENCE_S) == 0
 
 
 class FaultyProxy(http.server.ThreadingHTTPServer):
@@ -161,12 +131,6 @@ class ProxyHandler(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *arguments):
         pass
-
-
-def client_of(endpoint, key="test", secret="test"):
-    return boto3.client("dynamodb", endpoint_url=endpoint, region_name="eu-central-1", aws_access_key_id=key,
-                        aws_secret_access_key=secret,
-                        config=botocore.config.Config(retries={"mode": "standard", "total_max_attempts": 1}))
 
 
 class Writers:
@@ -271,8 +235,24 @@ def expect(text, *parts):
         assert part in text, (part, text)
 
 
-def make_source(items):
-    source = Itemd("source")
+def wait_until(condition):
+    for _ in range(PATIENCE_S * 10):
+        if condition():
+            return
+        time.sleep(0.1)
+    raise AssertionError("not in time")
+
+
+def writes_are_taken(client):
+    try:
+        client.put_item(TableName="Counters", Item={"id": {"S": "again"}})
+        return True
+    except botocore.exceptions.ClientError:
+        return False
+
+
+def make_source(items, *arguments):
+    source = Itemd(itemd, "source", *arguments)
     client_of(source.http).create_table(
         TableName="Counters", KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
         AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}], BillingMode="PAY_PER_REQUEST")
@@ -286,9 +266,9 @@ def make_source(items):
 def make_target():
     keys = str(work / "keys.toml")
     write_key_file(keys, [("ADMIN", SECRET, "admin")])
-    target = Itemd("target", "--access-keys", keys, "--tls-reload-interval", "1s")
+    target = Itemd(itemd, "target", "--access-keys", keys, "--tls-reload-interval", "1s")
     target.keys = keys
-    target.client = client_of(target.http, "ADMIN", SECRET)
+    target.client = client_of(target.http, key="ADMIN", secret=SECRET)
     return target
 
 
@@ -296,13 +276,13 @@ def start_mover(arguments):
     log = work / "mover.log"
     with open(log, "w", encoding="utf-8") as file:
         process = subprocess.Popen(arguments, stdout=file, stderr=file, env=environment)
-    processes.append(process)
+    engines.processes.append(process)
     return process, lambda: log.read_text(encoding="utf-8")
 
 
 def proxy_that_drops_repeats_and_reorders():
     source, target = make_source(3_000), make_target()
-    proxy = FaultyProxy(target.address)
+    proxy = FaultyProxy(target.listen)
     writers = Writers(client_of(source.http), target.client, proxy.http)
     # Copies, follows and compares; without --yes it does not switch.
     run_by_proxy(graduate(source, proxy.http), 2)
@@ -356,7 +336,7 @@ def credentials_that_become_invalid():
     report = json.loads(run(graduate(source, target.http, "--yes", key="OTHER",
                                      secret="another secret of sufficient length"), 0).stdout)
     assert report["step"] == "DONE", report
-    other = client_of(target.http, "OTHER", "another secret of sufficient length")
+    other = client_of(target.http, key="OTHER", secret="another secret of sufficient length")
     assert items_of(other) == items_of(client_of(source.http))
 
 
@@ -394,29 +374,49 @@ def disk_that_is_full():
     assert items_of(target.client) == items_of(client_of(source.http))
 
 
-def stop_all():
-    for process in processes:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
-    processes.clear()
+def disk_of_the_source_that_is_full():
+    """The source does not keep changes for a mover that is away until nothing can be written there. The mover is told."""
+    source, target = make_source(3_000, "--change-retention", "1s"), make_target()
+    source.stop()
+    folder = work / "faults"
+    folder.mkdir()
+    source.start(LD_PRELOAD=faults_library, TARGET_FAULTS=str(folder))
+    mover, log = start_mover(graduate(source, target.http, "--follow", "--hold", "80"))
+    wait_until(lambda: "following: " in log())
+    mover.send_signal(signal.SIGSTOP)
+    client = client_of(source.http)
+    for number in range(200):
+        client.put_item(TableName="Counters", Item={"id": {"S": f"late{number}"}})
+    # Below the floor, but not so little that not even changes can be trimmed.
+    (folder / "full_disk").write_text("64", encoding="utf-8")
+
+    def hold_state():
+        listed = run([itemctl, "--endpoint", source.grpc, "-o", "json", "change-holds", "list"], 0)
+        return json.loads(listed.stdout)["change_holds"][0]["state"]
+
+    wait_until(lambda: hold_state() == "disk full")
+    mover.send_signal(signal.SIGCONT)
+    assert mover.wait(PATIENCE_S) == 1
+    expect(log(), "the source: hold move-", "free space was below the floor", "run the same command again")
+    print("disk of the source:", log().strip().splitlines()[-1])
+    expect(engines.log_of("source"), "hold of the change log ended", "state=disk_full")
+    (folder / "full_disk").unlink()
+    wait_until(lambda: writes_are_taken(client))
+    report = json.loads(run(graduate(source, target.http, "--yes"), 0).stdout)
+    assert report["step"] == "DONE", report
+    assert items_of(target.client) == items_of(client)
 
 
-try:
+def main():
     for test in (proxy_that_drops_repeats_and_reorders, credentials_that_become_invalid, clock_that_is_wrong,
-                 disk_that_is_full):
+                 disk_that_is_full, disk_of_the_source_that_is_full):
         if sys.argv[4:] and test.__name__ not in sys.argv[4:]:
             continue
         print(test.__name__, flush=True)
         test()
-        stop_all()
+        engines.stop_all()
         shutil.rmtree(work)
         work.mkdir()
-except BaseException:
-    print(f"ITEMDB_TEST_SEED={seed}", file=sys.stderr)
-    for log_file in sorted([*work.glob("*.log"), *work.glob("*/log")]):
-        print(f"{log_file}:\n{log_file.read_text(encoding='utf-8')[-2000:]}", file=sys.stderr)
-    raise
-finally:
-    stop_all()
-    shutil.rmtree(work, ignore_errors=True)
+
+
+engines.run_test(main, note=f"ITEMDB_TEST_SEED={seed}")

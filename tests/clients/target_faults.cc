@@ -1,18 +1,18 @@
 // Loaded into an itemd by LD_PRELOAD (graduate_faults_test.py):
 //
-//   TARGET_FAULTS=FOLDER      its disk has 1 MiB left while FOLDER has a file full_disk
-//   TARGET_CLOCK_SECONDS=N    its clock is N seconds ahead
+//   TARGET_FAULTS=FOLDER      its disk has 1 MiB left while FOLDER has a file full_disk, or as many as that
+//   says TARGET_CLOCK_SECONDS=N    its clock is N seconds ahead
 #include <dlfcn.h>
 #include <sys/statvfs.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <string>
 
 namespace {
 
-constexpr unsigned long kFreeBytes = 1 << 20;
+constexpr unsigned long kMebibyte = 1 << 20;
 
 // libc's own function.
 template <typename Function>
@@ -23,8 +23,13 @@ Function* Real(Function*, const char* name) {
 template <typename Space>
 int WithLittleSpace(int result, Space* space) {
   const char* const folder = std::getenv("TARGET_FAULTS");
-  if (result == 0 && folder != nullptr && access((std::string(folder) + "/full_disk").c_str(), F_OK) == 0)
-    space->f_bavail = space->f_bfree = kFreeBytes / space->f_frsize;
+  if (result != 0 || folder == nullptr) return result;
+  std::ifstream file(std::string(folder) + "/full_disk");
+  unsigned long mebibytes = 1;
+  if (!file.is_open()) return result;
+  file >> mebibytes;
+  if (mebibytes == 0) mebibytes = 1;  // It says nothing.
+  space->f_bavail = space->f_bfree = mebibytes * kMebibyte / space->f_frsize;
   return result;
 }
 

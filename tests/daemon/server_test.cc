@@ -372,6 +372,8 @@ TEST_F(ServerTest, AnswersBytesThatAreNoRequestWithInvalidArgument) {
                            "BulkPuts/ListBulkOperations",
                            "BulkPuts/CancelBulkOperation",
                            "Changes/ReadChanges",
+                           "Changes/HoldChanges",
+                           "Changes/ReleaseChanges",
                            "Changes/UndoChanges",
                            "Admin/GetStatus",
                            "Admin/CheckDatabase",

@@ -84,6 +84,8 @@ TEST_F(AuditTest, RecordsWhatAdminsDoAndWhoIsRefused) {
   EXPECT_NE(As("READER", "some other secret", {"table", "list"}).exit_code, 0);
   EXPECT_NE(As("STRANGER", kAuditSecret, {"table", "list"}).exit_code, 0);
   EXPECT_THAT(Post("PutItem", item).body, HasSubstr("UnrecognizedClientException"));
+  // What keeps changes, or gives them up, is told although every reader may do it.
+  EXPECT_EQ(As("READER", kAuditSecret, {"change-holds", "release", "mover", "--yes"}).exit_code, 1);
   const std::string status = As("READER", kAuditSecret, {"status", "-o", "json"}).out;
   ASSERT_EQ(daemon_.Terminate(), 0);
 
@@ -92,7 +94,8 @@ TEST_F(AuditTest, RecordsWhatAdminsDoAndWhoIsRefused) {
                                      "refused READER itemdb.v1.Data/PutItem - PERMISSION_DENIED",
                                      "refused READER itemdb.v1.Tables/ListTables - UNAUTHENTICATED",
                                      "refused STRANGER itemdb.v1.Tables/ListTables - UNAUTHENTICATED",
-                                     "refused any http/PutItem - UNAUTHENTICATED"));
+                                     "refused any http/PutItem - UNAUTHENTICATED",
+                                     "call READER itemdb.v1.Changes/ReleaseChanges - FAILED_PRECONDITION"));
   const Json refused = Json::parse(status)["refused_calls"];
   EXPECT_EQ(refused["unauthenticated"], 3);
   EXPECT_EQ(refused["permission_denied"], 1);

@@ -112,6 +112,8 @@ TEST_F(BadCallsTest, BytesThatAreNoRequest) {
                              "Tables/DescribeContributorInsights",
                              "Tables/ListContributorInsights",
                              "Changes/ReadChanges",
+                             "Changes/HoldChanges",
+                             "Changes/ReleaseChanges",
                              "Changes/UndoChanges",
                              "Admin/GetStatus",
                              "Admin/CheckDatabase",

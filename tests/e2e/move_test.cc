@@ -308,8 +308,9 @@ TEST_F(MoveTest, GoingBackEndsOnceWritersAreBack) {
 // Whatever was not read of the change log before it was trimmed is found by comparison.
 TEST_F(MoveTest, AChangeLogThatWasTrimmedIsReplacedByAComparison) {
   MakeTable(ClientOf(*source_), 6'000);
-  EXPECT_EQ(Graduate().exit_code, 2);
+  EXPECT_EQ(Graduate({"--hold", "0"}).exit_code, 2);
   Client client = ClientOf(*source_);
+  EXPECT_TRUE(client.ListChangeHolds()->empty());
   for (int i = 0; i < 300; ++i) {
     ASSERT_TRUE(
         client.DeleteItem({.table_name = kMovedTable, .key = {{"id", "item" + std::to_string(i)}}}).ok());
@@ -325,6 +326,78 @@ TEST_F(MoveTest, AChangeLogThatWasTrimmedIsReplacedByAComparison) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err, HasSubstr("all items are compared"));
   EXPECT_EQ(ItemsOf(ClientOf(*target_)), ItemsOf(ClientOf(*source_)));
+}
+
+// The source keeps what the mover has not read, also when it is killed.
+TEST_F(MoveTest, AStopLongerThanTheRetentionMissesNoChange) {
+  MakeTable(ClientOf(*source_), 6'000);
+  EXPECT_EQ(Graduate().exit_code, 2);
+  Client client = ClientOf(*source_);
+  const auto holds = client.ListChangeHolds();
+  ASSERT_TRUE(holds.ok()) << holds.status();
+  ASSERT_EQ(holds->size(), 1u);
+  const ChangeHold hold = holds->front();
+  EXPECT_TRUE(hold.name.starts_with("move-")) << hold.name;
+  EXPECT_EQ(hold.lease, absl::Hours(72));
+  for (int i = 0; i < 300; ++i) {
+    ASSERT_TRUE(
+        client.DeleteItem({.table_name = kMovedTable, .key = {{"id", "item" + std::to_string(i)}}}).ok());
+  }
+  source_->Kill();
+  ASSERT_TRUE(source_->Start({"--change-retention", "1s"}).ok());
+  // Everything before is trimmed, and nothing else.
+  ASSERT_TRUE(testing::Await([&] {
+    const auto page = client.ReadChanges({.after_sequence = hold.after_sequence, .limit = 1});
+    EXPECT_TRUE(page.ok()) << page.status();
+    return !page.ok() || page->oldest_sequence > 1;
+  }));
+  const auto page = client.ReadChanges({.after_sequence = hold.after_sequence, .limit = 1});
+  ASSERT_TRUE(page.ok()) << page.status();
+  EXPECT_EQ(page->oldest_sequence, hold.after_sequence + 1);
+  const CommandResult result = Graduate({"--yes"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, ::testing::Not(HasSubstr("all items are compared"))) << result.err;
+  EXPECT_EQ(ParseLines(result.out)[0]["changes_applied"], 300);
+  EXPECT_EQ(ItemsOf(ClientOf(*target_)), ItemsOf(ClientOf(*source_)));
+  // It is not needed any more.
+  EXPECT_TRUE(client.ListChangeHolds()->empty());
+}
+
+// An operator takes the space back. The move stops, and goes on when it is run again.
+TEST_F(MoveTest, AMoveWhoseHoldIsReleasedStops) {
+  MakeTable(ClientOf(*source_), 2'000);
+  Mover mover(GraduateArguments({"--follow", "--hold", "2"}), directory_.path() + "/follow.log");
+  ASSERT_TRUE(testing::Await([&] { return mover.Said("following: "); })) << mover.log();
+  Client client = ClientOf(*source_);
+  const auto holds = client.ListChangeHolds();
+  ASSERT_TRUE(holds.ok() && holds->size() == 1) << holds.status();
+  const CommandResult released = RunProgram(
+      testing::ProgramPath("itemctl"),
+      {"--endpoint", source_->endpoint(), "change-holds", "release", holds->front().name, "--yes"});
+  EXPECT_EQ(released.exit_code, 0) << released.err;
+  EXPECT_EQ(mover.process().Wait(), 1) << mover.log();
+  EXPECT_TRUE(mover.Said("the source: there is no hold of the change log with the name move-"))
+      << mover.log();
+  EXPECT_TRUE(mover.Said("run the same command again")) << mover.log();
+  ASSERT_TRUE(client.PutItem({.table_name = kMovedTable, .item = {{"id", "new"}}}).ok());
+  EXPECT_EQ(GraduateReport({"--yes"})["step"], "DONE");
+  EXPECT_EQ(ItemsOf(ClientOf(*target_)), ItemsOf(client));
+}
+
+// What is given up holds nothing; nor does what was taken over.
+TEST_F(MoveTest, HoldsEndWithTheirMoves) {
+  MakeTable(ClientOf(*source_), 10);
+  Client client = ClientOf(*source_);
+  EXPECT_EQ(Graduate().exit_code, 2);
+  EXPECT_EQ(client.ListChangeHolds()->size(), 1u);
+  EXPECT_EQ(Graduate({"--abort"}).exit_code, 0);
+  EXPECT_TRUE(client.ListChangeHolds()->empty());
+  ASSERT_TRUE(ClientOf(*target_).DeleteTable(kMovedTable).ok());
+  const CommandResult result = RunProgram(testing::ProgramPath("itemctl"),
+                                          {"--endpoint", target_->endpoint(), "adopt", source_->endpoint(),
+                                           "--state", state_file(), "--quiet", "0.2"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_TRUE(client.ListChangeHolds()->empty());
 }
 
 TEST_F(MoveTest, AdoptsTables) {

@@ -536,6 +536,9 @@ const std::vector<Step>& GrpcSteps() {
       {"Tables/UpdateTable", OfFish("deletion_protection_enabled: false"), "Fish", "", 0, Changed()},
 
       {"Changes/ReadChanges", "", "", "", 0, {}, {{"LAST", "/change_sequence"}}},
+      {"Changes/HoldChanges", "name: 'nets' after_sequence: @LAST@", "", "", 0, {{"commits", 1}}},
+      {"Changes/ReleaseChanges", "name: 'nets'", "", "", 0, {{"commits", 1}}},
+      {"Changes/ReleaseChanges", "name: 'nets'", "", "HOLD_ENDED"},
       {"Changes/UndoChanges", OfFish("from_sequence: @LAST@ to_sequence: @LAST@"), "Fish"},
 
       {"Backups/CreateBackup",

@@ -180,6 +180,13 @@ class FakeDaemon::Services {
     grpc::Status ReadChanges(Context*, const v1::ReadChangesRequest* q, v1::ReadChangesReply* r) override {
       return Answer(fake->read_changes, q, r);
     }
+    grpc::Status HoldChanges(Context*, const v1::HoldChangesRequest* q, v1::HoldChangesReply* r) override {
+      return Answer(fake->hold_changes, q, r);
+    }
+    grpc::Status ReleaseChanges(Context*, const v1::ReleaseChangesRequest* q,
+                                v1::ReleaseChangesReply* r) override {
+      return Answer(fake->release_changes, q, r);
+    }
     grpc::Status UndoChanges(Context*, const v1::UndoChangesRequest* q, v1::UndoChangesReply* r) override {
       return Answer(fake->undo_changes, q, r);
     }

@@ -96,6 +96,8 @@ class FakeDaemon {
   Handler<v1::ListBulkOperationsRequest, v1::ListBulkOperationsReply> list_bulk_operations;
   Handler<v1::CancelBulkOperationRequest, v1::CancelBulkOperationReply> cancel_bulk_operation;
   Handler<v1::ReadChangesRequest, v1::ReadChangesReply> read_changes;
+  Handler<v1::HoldChangesRequest, v1::HoldChangesReply> hold_changes;
+  Handler<v1::ReleaseChangesRequest, v1::ReleaseChangesReply> release_changes;
   Handler<v1::UndoChangesRequest, v1::UndoChangesReply> undo_changes;
   Handler<v1::GetStatusRequest, v1::GetStatusReply> get_status;
   Handler<v1::CheckDatabaseRequest, v1::CheckDatabaseReply> check_database;

@@ -170,6 +170,34 @@ grpc::Status FixedStatus(const v1::GetStatusRequest& request, v1::GetStatusReply
   reply->mutable_damage()->set_files(2);
   reply->mutable_damage()->set_blocks(3);
   reply->mutable_damage()->add_paused_families("items");
+  v1::ChangeHold* held = reply->add_change_holds();
+  held->set_name("move-0123");
+  held->set_after_sequence(1'000'000);
+  held->set_state(v1::CHANGE_HOLD_STATE_HELD);
+  held->set_lease_seconds(86'400);
+  held->set_creation_time_us(1'760'000'000'000'000);
+  held->set_renewed_time_us(1'760'000'060'000'000);
+  held->set_held_bytes(123'456);
+  v1::ChangeHold* ended = reply->add_change_holds();
+  *ended = *held;
+  ended->set_name("reports");
+  ended->set_after_sequence(7);
+  ended->set_state(v1::CHANGE_HOLD_STATE_DISK_FULL);
+  ended->set_ended_time_us(1'760'000'120'000'000);
+  ended->clear_held_bytes();
+  return grpc::Status::OK;
+}
+
+// There is a hold "move-0123".
+grpc::Status FixedRelease(const v1::ReleaseChangesRequest& request, v1::ReleaseChangesReply* reply) {
+  v1::GetStatusReply status;
+  (void)FixedStatus({}, &status);
+  if (request.name() != "move-0123")
+    return ErrorReply(grpc::StatusCode::FAILED_PRECONDITION, "HOLD_ENDED",
+                      "there is no hold of the change log with the name " + request.name() +
+                          ": it was released, or ended more than a day ago");
+  *reply->mutable_hold() = status.change_holds(0);
+  reply->mutable_hold()->clear_held_bytes();
   return grpc::Status::OK;
 }
 
@@ -789,6 +817,11 @@ std::vector<Case> Cases() {
        .success = {"--keep", "1", "--yes"},
        .failure = {"--keep", "0"},
        .fake = true},
+      {.command = "change-holds list", .success = {}, .failure = {"again"}, .fake = true},
+      {.command = "change-holds release",
+       .success = {"move-0123", "--yes"},
+       .failure = {"move-4567", "--yes"},
+       .fake = true},
       {.command = "damage list", .success = {}, .failure = {"again"}, .fake = true},
       {.command = "damage discard",
        .success = {"--table", "Product", "--key", R"({"product_id": "prod_100"})", "--yes"},
@@ -895,6 +928,7 @@ std::string Transcript(const Case& each, const RealDaemon* shared) {
       fake.list_database_backups = FixedBackups;
       fake.verify_database_backup = FixedVerify;
       fake.delete_database_backups = FixedDelete;
+      fake.release_changes = FixedRelease;
       fake.list_damage = FixedDamage;
       fake.discard_damaged_item = FixedDiscard;
       fake.promote = FixedPromotion;

@@ -117,6 +117,7 @@ TEST_F(HttpCommandsTest, OtherCommandsSayThatTheyAreNotOffered) {
       {{"status"}, "itemdb.v1.Admin/GetStatus"},
       {{"check"}, "itemdb.v1.Admin/CheckDatabase"},
       {{"changes", "read"}, "itemdb.v1.Changes/ReadChanges"},
+      {{"change-holds", "release", "mover", "--yes"}, "itemdb.v1.Changes/ReleaseChanges"},
       {{"backup", "create"}, "itemdb.v1.Admin/CreateDatabaseBackup"},
       {{"table-backup", "list"}, "itemdb.v1.Backups/ListBackups"},
       {{"export", "list"}, "itemdb.v1.Exports/ListExports"},

@@ -51,6 +51,7 @@ TEST(OutputVersion, TheSecondSpellsEveryCommandAsAws) {
                                              {"top", "--interval", "0.1"},
                                              {"export", "list"},
                                              {"damage", "list"},
+                                             {"change-holds", "list"},
                                              {"table-backup", "list"}}) {
     std::vector<std::string> call = {"--output-version", "2", "-o", "json"};
     call.insert(call.end(), arguments.begin(), arguments.end());

@@ -64,6 +64,7 @@ absl::StatusOr<MoveOptions> OptionsOf(Context& context, const MoveCommandOptions
                      .other_streams = std::move(streams),
                      .workers = options.workers,
                      .max_items_per_second = static_cast<double>(options.max_items_per_second),
+                     .hold = absl::Seconds(options.hold_seconds),
                      .patience = absl::Seconds(options.patience_seconds),
                      .switch_patience = absl::Seconds(options.switch_patience_seconds),
                      .cancel = context.session().cancel(),
@@ -286,6 +287,13 @@ void AddMoveOptions(CLI::App* command, MoveCommandOptions& options, const std::s
       ->check(SecondsBetween(0.1, 86'400))
       ->type_name("SECONDS");
   command
+      ->add_option(
+          "--hold", options.hold_seconds,
+          "How long a source that is itemd keeps the changes that this command needs after it was last "
+          "heard of, in seconds, 0 to 2592000; 0: no longer than other changes. Default: 259200")
+      ->check(WholeNumberBetween(0, 2'592'000))
+      ->type_name("SECONDS");
+  command
       ->add_option("--" + other + "-tls-ca", options.other_tls_ca,
                    "Reach the " + other + " with TLS, and trust this authority. Default: no TLS")
       ->type_name("FILE");
@@ -336,8 +344,28 @@ absl::Status RunGraduate(Context& context, const MoveCommandOptions& options) {
     status = RunSteps(context, options, move);
   }
   if (status.ok()) PrintReport(context, move, options.back ? "BACK" : StepName(move.step()));
-  return status;
+  return move.Explained(status);
 }
+
+namespace {
+
+// All steps of taking tables over. False: the source went on changing.
+absl::StatusOr<bool> RunAdoptSteps(Context& context, const MoveCommandOptions& options, Move& move) {
+  bool follows = false;
+  // A move that is done needs no streams of the source.
+  if (move.step() != MoveStep::kDone) {
+    // Before the copy: a stream must have all changes since.
+    ITEMDB_ASSIGN_OR_RETURN(follows, move.CanFollow());
+    if (options.follow && !follows)
+      return UsageError("--follow needs a DynamoDB Stream of every table: give --enable-streams");
+  }
+  ITEMDB_RETURN_IF_ERROR(move.Copy());
+  if (!follows) return move.CompareUntilEqual(options.passes);
+  ITEMDB_RETURN_IF_ERROR(FollowToTheEnd(context, options, move));
+  return true;
+}
+
+}  // namespace
 
 absl::Status RunAdopt(Context& context, const MoveCommandOptions& options) {
   ITEMDB_ASSIGN_OR_RETURN(Client target, context.OpenClient());
@@ -352,23 +380,10 @@ absl::Status RunAdopt(Context& context, const MoveCommandOptions& options) {
   }
   if (options.abort) return move.Abort();
   ITEMDB_RETURN_IF_ERROR(move.Open());
-  bool follows = false;
-  // A move that is done needs no streams of the source.
-  if (move.step() != MoveStep::kDone) {
-    // Before the copy: a stream must have all changes since.
-    ITEMDB_ASSIGN_OR_RETURN(follows, move.CanFollow());
-    if (options.follow && !follows)
-      return UsageError("--follow needs a DynamoDB Stream of every table: give --enable-streams");
-  }
-  ITEMDB_RETURN_IF_ERROR(move.Copy());
-  bool is_equal = true;
-  if (follows) {
-    ITEMDB_RETURN_IF_ERROR(FollowToTheEnd(context, options, move));
-  } else {
-    ITEMDB_ASSIGN_OR_RETURN(is_equal, move.CompareUntilEqual(options.passes));
-  }
+  const absl::StatusOr<bool> is_equal = RunAdoptSteps(context, options, move);
+  if (!is_equal.ok()) return move.Explained(is_equal.status());
   PrintReport(context, move, StepName(move.step()));
-  if (is_equal) return absl::OkStatus();
+  if (*is_equal) return absl::OkStatus();
   return ToolError(
       ExitCode::kFindings,
       "the source changed during every comparison: stop its writers, then run the command again");

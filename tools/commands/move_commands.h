@@ -25,6 +25,7 @@ struct MoveCommandOptions {
   int workers = 16;
   int64_t max_items_per_second = 0;
   double patience_seconds = 300;
+  int64_t hold_seconds = int64_t{3} * 86'400;
   bool follow = false;
   bool enable_streams = false;
   double quiet_seconds = 5;

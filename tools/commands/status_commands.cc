@@ -97,6 +97,15 @@ std::string StandbyText(const StandbyStatus& standby) {
   return standby.error.empty() ? text : "FAILED; " + text;
 }
 
+std::string HoldText(const ChangeHold& hold) {
+  const std::string text =
+      hold.name + " has the changes up to " + WithSeparators(static_cast<int64_t>(hold.after_sequence));
+  if (hold.state != ChangeHoldState::kHeld)
+    return absl::StrCat("ENDED, ", ChangeHoldStateName(hold.state), "; ", text);
+  return absl::StrFormat("%s; %s on disk; renewed %s", text, BytesText(hold.held_bytes),
+                         TimeText(hold.renewed_time));
+}
+
 // The statistics with one value each, in the order of the table form.
 std::vector<std::pair<std::string, std::string>> Figures(const DaemonStatus& status,
                                                          const std::string& endpoint) {
@@ -174,12 +183,16 @@ std::vector<std::pair<std::string, std::string>> Figures(const DaemonStatus& sta
 absl::Status RunStatus(Context& context) {
   ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
   ITEMDB_ASSIGN_OR_RETURN(DaemonStatus status, client.GetStatus({.with_tables = true}, context.Call()));
+  ITEMDB_ASSIGN_OR_RETURN(const std::vector<ChangeHold> holds, client.ListChangeHolds(context.Call()));
   if (context.format() != OutputFormat::kTable) {
-    context.Print(StatusToJson(status, client.endpoint()));
+    JsonValue json = StatusToJson(status, client.endpoint());
+    if (!holds.empty()) json.Add("change_holds", HoldsToJson(holds));
+    context.Print(json);
     return absl::OkStatus();
   }
   TextTable figures({"figure", "value"});
   for (const auto& [name, value] : Figures(status, client.endpoint())) figures.AddRow({name, value});
+  for (const ChangeHold& hold : holds) figures.AddRow({"held changes", HoldText(hold)});
   figures.Print(context.out(), {.max_width = context.layout().max_width});
   if (status.background_check.has_value()) {
     for (const std::string& finding : status.background_check->findings) context.out() << finding << '\n';

@@ -175,6 +175,36 @@ JsonValue StatusToJson(const DaemonStatus& status, const std::string& endpoint) 
   return object;
 }
 
+std::string ChangeHoldStateName(ChangeHoldState state) {
+  switch (state) {
+    case ChangeHoldState::kExpired:
+      return "expired";
+    case ChangeHoldState::kDiskFull:
+      return "disk full";
+    case ChangeHoldState::kHeld:
+      break;
+  }
+  return "held";
+}
+
+JsonValue HoldToJson(const ChangeHold& hold) {
+  JsonValue object = JsonValue::Object()
+                         .Add("name", hold.name)
+                         .Add("after_sequence", hold.after_sequence)
+                         .Add("state", ChangeHoldStateName(hold.state))
+                         .Add("lease_seconds", absl::ToInt64Seconds(hold.lease))
+                         .Add("creation_time", TimeText(hold.creation_time))
+                         .Add("renewed_time", TimeText(hold.renewed_time));
+  if (hold.state != ChangeHoldState::kHeld) return object.Add("ended_time", TimeText(hold.ended_time));
+  return object.Add("held_bytes", hold.held_bytes);
+}
+
+JsonValue HoldsToJson(const std::vector<ChangeHold>& holds) {
+  JsonValue array = JsonValue::Array();
+  for (const ChangeHold& hold : holds) array.elements.push_back(HoldToJson(hold));
+  return array;
+}
+
 std::string AdviceFor(const AccessPattern& pattern) {
   if (pattern.operation == "Scan") {
     return absl::StrCat("reads all of ", pattern.index_name.empty() ? "the table" : "the index");

@@ -1,7 +1,9 @@
-// What a daemon tells about itself, as JSON: its status and the access patterns that it has seen.
+// What a daemon tells about itself, as JSON: its status, the holds of its change log, and the access patterns
+// that it has seen.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "itemdb/client.h"
 #include "tools/json/json_value.h"
@@ -11,6 +13,11 @@ namespace itemdb::tools {
 // All sizes in bytes. Parts that the daemon does not have are left out. `endpoint` is where the daemon was
 // asked.
 JsonValue StatusToJson(const DaemonStatus& status, const std::string& endpoint);
+
+// "held", "expired", "disk full".
+std::string ChangeHoldStateName(ChangeHoldState state);
+JsonValue HoldToJson(const ChangeHold& hold);
+JsonValue HoldsToJson(const std::vector<ChangeHold>& holds);
 
 // What is wrong with the pattern, in one sentence without a full stop: it scans, or its filter discards most
 // of what it reads. Empty if nothing is.

@@ -18,13 +18,14 @@ using KeysByDigest = std::map<Digest, Item>;
 // Thread-safe.
 class ChangedKeys {
  public:
-  // More keys are not kept: then everything has to be compared again.
   static constexpr size_t kMax = 2'000'000;
+  // More than `most` keys are not kept: then everything has to be compared again.
+  explicit ChangedKeys(size_t most = kMax) : most_(most) {}
 
   void Add(const std::string& table_name, const Item& key) {
     const Digest digest = DigestOf(key);
     std::lock_guard<std::mutex> lock(mutex_);
-    if (count_ >= kMax) {
+    if (count_ >= most_) {
       overflowed_ = true;
       return;
     }
@@ -52,6 +53,7 @@ class ChangedKeys {
   }
 
  private:
+  const size_t most_;
   mutable std::mutex mutex_;
   // All guarded by mutex_.
   std::map<std::string, KeysByDigest> keys_;

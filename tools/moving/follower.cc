@@ -48,13 +48,14 @@ absl::Status CopyKeys(const Side& source, const Side& target, const std::vector<
 }
 
 Follower::Follower(const Side& source, const Side& target, std::unique_ptr<ChangeFeed> feed,
-                   MoveJournal& journal, Pace& pace, int workers)
+                   MoveJournal& journal, Pace& pace, int workers, size_t most_changed)
     : source_(source),
       target_(target),
       feed_(std::move(feed)),
       journal_(journal),
       pace_(pace),
       workers_(workers),
+      changed_(most_changed),
       place_(feed_->place()) {}
 
 void Follower::Start() {

@@ -34,9 +34,9 @@ struct TableKeys {
 
 class Follower {
  public:
-  // All but the feed are borrowed. `feed`: of the source.
+  // All but the feed are borrowed. `feed`: of the source. `most_changed`: keys that changed() keeps.
   Follower(const Side& source, const Side& target, std::unique_ptr<ChangeFeed> feed, MoveJournal& journal,
-           Pace& pace, int workers);
+           Pace& pace, int workers, size_t most_changed = ChangedKeys::kMax);
   ~Follower() { Stop(); }
   Follower(const Follower&) = delete;
   Follower& operator=(const Follower&) = delete;
@@ -60,6 +60,7 @@ class Follower {
 
   // Keys that changed since the follower began, or since they were taken.
   ChangedKeys& changed() { return changed_; }
+  const ChangedKeys& changed() const { return changed_; }
   // The place in the feed up to which all is in the target, and how many changes follow it; -1: not known.
   uint64_t place() const { return place_; }
   int64_t behind() const { return behind_; }

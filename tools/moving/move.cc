@@ -108,6 +108,12 @@ absl::Status Move::Open() {
   if (state->step < MoveStep::kSwitched && !has_foreign_fence) ITEMDB_RETURN_IF_ERROR(FenceTarget());
   ITEMDB_RETURN_IF_ERROR(source_fences_.Read(source_));
   const MoveStep step = StepByFences(*state);
+  if (step < MoveStep::kSwitched) {
+    const absl::Status held = TakeHold(state->move_id, state->sequence);
+    // The follower finds that out too, and then everything is compared.
+    if (!absl::IsOutOfRange(held)) ITEMDB_RETURN_IF_ERROR(held);
+    StartHold();
+  }
   Say("going on with the move that was begun before; its step is " + std::string(StepName(step)));
   if (step < MoveStep::kSwitched && has_foreign_fence) return FenceTarget();
   if (step != state->step)
@@ -205,12 +211,51 @@ absl::Status Move::BeginMove(const std::string& source_id) {
                             .segments = std::vector<SegmentState>(is_small ? 1 : kSegments)});
   }
   // Before the first page: every change after it is applied after the copy.
-  ITEMDB_ASSIGN_OR_RETURN(state.sequence, SourceSequence());
+  ITEMDB_ASSIGN_OR_RETURN(state.sequence, HoldFromNow(state.move_id));
   ITEMDB_RETURN_IF_ERROR(journal_.Begin(std::move(state)));
+  StartHold();
   ITEMDB_RETURN_IF_ERROR(target_fences_.Read(target_));
   ITEMDB_RETURN_IF_ERROR(source_fences_.Read(source_));
   ITEMDB_RETURN_IF_ERROR(FenceTarget());
   return ReadDefinitions();
+}
+
+absl::Status Move::TakeHold(const std::string& move_id, uint64_t sequence) {
+  hold_ = nullptr;
+  if (!source_.is_itemd() || options_.hold <= absl::ZeroDuration()) return absl::OkStatus();
+  hold_ = std::make_unique<LogHold>(source_, journal_, move_id, options_.hold);
+  const absl::Status taken = hold_->Take(sequence);
+  if (taken.ok()) return taken;
+  hold_ = nullptr;
+  if (!absl::IsUnimplemented(taken) && !absl::IsPermissionDenied(taken)) return taken;
+  Say("the source keeps its changes for its retention only, not for this move: " +
+      std::string(taken.message()));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<uint64_t> Move::HoldFromNow(const std::string& move_id) {
+  for (int i = 0;; ++i) {
+    ITEMDB_ASSIGN_OR_RETURN(const uint64_t sequence, SourceSequence());
+    const absl::Status held = TakeHold(move_id, sequence);
+    if (held.ok()) return sequence;
+    // A source that keeps nothing may have trimmed them in this moment.
+    if (!absl::IsOutOfRange(held) || i == kMostRounds) return held;
+  }
+}
+
+void Move::ReleaseHold() {
+  if (hold_ == nullptr) return LogHold::Release(source_, journal_.state().move_id);
+  hold_->Release();
+  hold_ = nullptr;
+}
+
+void Move::StartHold() {
+  if (hold_ != nullptr) hold_->Start([cancel = options_.cancel] { cancel.Cancel(); });
+}
+
+absl::Status Move::Explained(absl::Status status) const {
+  if (status.ok() || hold_ == nullptr || hold_->failure().ok()) return status;
+  return hold_->failure();
 }
 
 absl::Status Move::CheckTables(const MoveState& state) {
@@ -278,6 +323,8 @@ absl::Status Move::Switch() {
   ITEMDB_RETURN_IF_ERROR(ReadDefinitions());
   ITEMDB_RETURN_IF_ERROR(CheckDefinitions());
   journal_.Hurry();
+  // What is left to apply is new; writers must not wait because a hold has ended.
+  if (hold_ != nullptr) hold_->Stop();
   report_.lag = follower_->lag();
   paused_since_ = absl::Now();
   const absl::Status status = DrainFenced();
@@ -352,6 +399,7 @@ absl::Status Move::SendWritersToTarget() {
   }
   ITEMDB_RETURN_IF_ERROR(
       journal_.Change(/*now=*/true, [](MoveState& state) { state.step = MoveStep::kSwitched; }));
+  ReleaseHold();
   for (size_t i = 0; i < definitions_.size(); ++i)
     ITEMDB_RETURN_IF_ERROR(FinishTable(target_, definitions_[i], time_to_live_[i]));
   return journal_.Change(/*now=*/true, [](MoveState& state) { state.step = MoveStep::kDone; });

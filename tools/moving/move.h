@@ -9,6 +9,9 @@
 //             that changed since they were compared are compared; then writers are sent to the target
 //             (TABLE_MOVED)
 //
+// From the beginning to the switch a hold keeps the changes that are needed in the source's change log
+// (log_hold.h). When it has ended, the move stops.
+//
 // Each step may be repeated, and the journal says which are done, so a move goes on after a kill of the
 // mover, the source or the target where it was. The moment of the switch is the commit in the source that
 // sends the writers of the first table to the target: before it the source has everything, and Abort leaves
@@ -47,6 +50,7 @@
 #include "tools/moving/comparison.h"
 #include "tools/moving/fences.h"
 #include "tools/moving/follower.h"
+#include "tools/moving/log_hold.h"
 #include "tools/moving/move_journal.h"
 #include "tools/moving/move_plan.h"
 
@@ -67,8 +71,13 @@ struct MoveOptions {
   std::optional<Client> other_streams = std::nullopt;
   // The most pages and parts under way at a time.
   int workers = 16;
+  // Keys that changed since they were compared, at most: more are not noted, and all is compared instead.
+  size_t most_changed_keys = ChangedKeys::kMax;
   // 0: no bound.
   double max_items_per_second = 0;
+  // How long an itemd keeps the changes that the move needs after the move was last heard of; 0: no longer
+  // than others.
+  absl::Duration hold = absl::Hours(72);
   // Without a success for so long, a call fails and the move stops.
   absl::Duration patience = absl::Minutes(5);
   // The same while writers wait: then the switch is given up, and writers go on at the source.
@@ -147,6 +156,9 @@ class Move {
   // StartFollowingBack and Verify only the rest is applied and compared.
   absl::Status GoBack();
 
+  // `status`, or what has ended the calls that failed with it: the source does not keep the changes any more.
+  absl::Status Explained(absl::Status status) const;
+
   const Follower* follower_or_null() const { return follower_.get(); }
   MoveReport report() const;
 
@@ -158,6 +170,14 @@ class Move {
 
   absl::StatusOr<std::string> IdOf(const Side& side) const;
   absl::Status BeginMove(const std::string& source_id);
+  // The source keeps the changes after `sequence` for the move, unless it knows no holds. OUT_OF_RANGE: they
+  // are gone.
+  absl::Status TakeHold(const std::string& move_id, uint64_t sequence);
+  // The last change of the source, after which it keeps the changes for the move.
+  absl::StatusOr<uint64_t> HoldFromNow(const std::string& move_id);
+  void StartHold();
+  // Changes of the source are not needed any more.
+  void ReleaseHold();
   absl::Status CheckTables(const MoveState& state);
   absl::Status ReadDefinitions();
   absl::Status CheckTargetName(const MoveState& state) const;
@@ -233,6 +253,8 @@ class Move {
   bool is_back_ = false;
   Pace pace_;
   std::unique_ptr<Follower> follower_;
+  // Null: nothing is held.
+  std::unique_ptr<LogHold> hold_;
   Fences source_fences_;
   Fences target_fences_;
   // As of the source, in the order of the journal's tables.

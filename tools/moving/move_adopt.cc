@@ -87,6 +87,7 @@ absl::Status Move::Finish() {
   }
   report_.lag = follower_->lag();
   follower_->Stop();
+  ReleaseHold();
   // Before the fences: from then on the target may have what the source lacks.
   ITEMDB_RETURN_IF_ERROR(
       journal_.Change(/*now=*/true, [](MoveState& state) { state.step = MoveStep::kDone; }));

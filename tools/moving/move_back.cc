@@ -58,6 +58,7 @@ absl::Status Move::Abort() {
   ITEMDB_RETURN_IF_ERROR(LiftFencesOfSource(names));
   ITEMDB_RETURN_IF_ERROR(target_fences_.Read(target_));
   ITEMDB_RETURN_IF_ERROR(target_fences_.LiftWaitingFor(steadfast_target_, target_.endpoint()));
+  LogHold::Release(source_, (*state)->move_id);
   return journal_.Forget();
 }
 
@@ -73,6 +74,7 @@ absl::Status Move::AbortWithoutTarget() {
   std::set<std::string> names(options_.table_names.begin(), options_.table_names.end());
   for (const MovedTable& table : state->tables) names.insert(table.name);
   ITEMDB_RETURN_IF_ERROR(LiftFencesOfSource(names));
+  LogHold::Release(source_, state->move_id);
   return journal_.ForgetFile(state->move_id);
 }
 

@@ -87,7 +87,8 @@ absl::StatusOr<std::unique_ptr<ChangeFeed>> Move::OpenFeed() const {
 absl::Status Move::BeginFollowing() {
   ITEMDB_ASSIGN_OR_RETURN(std::unique_ptr<ChangeFeed> feed, OpenFeed());
   if (follower_ != nullptr) applied_before_ += follower_->applied();
-  follower_ = std::make_unique<Follower>(from(), to(), std::move(feed), journal_, pace_, options_.workers);
+  follower_ = std::make_unique<Follower>(from(), to(), std::move(feed), journal_, pace_, options_.workers,
+                                         options_.most_changed_keys);
   follower_->Start();
   return absl::OkStatus();
 }
@@ -100,7 +101,13 @@ absl::Status Move::BeginAgainByComparison() {
     applied_before_ += follower_->applied();
     follower_.reset();
   }
-  ITEMDB_ASSIGN_OR_RETURN(const uint64_t sequence, SourceSequence());
+  // What was held is missing only if the hold has ended, and then somebody should know why.
+  if (!is_back_ && hold_ != nullptr) ITEMDB_RETURN_IF_ERROR(hold_->Renew());
+  uint64_t sequence = 0;
+  if (!is_back_) {
+    ITEMDB_ASSIGN_OR_RETURN(sequence, HoldFromNow(journal_.state().move_id));
+    StartHold();
+  }
   std::string which = "that the streams keep";
   if (from().is_itemd()) which = is_back_ ? "from now on" : "after " + std::to_string(sequence);
   Say("the changes since the copy cannot be read: all items are compared, and changes " + which +

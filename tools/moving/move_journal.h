@@ -1,5 +1,7 @@
 // Where the state of a move is kept: in a file of the mover, replaced as a whole, and in an item of the table
-// kMovesTable of the target. What was done in the target is counted by the item, so that a target that lost
+// kMovesTable of the target. A state that is too large for one item goes on in others, of which each run has
+// several sets: a state is stored in another set than the one before, and then the item of the move tells by
+// its revision which is valid. What was done in the target is counted by the item, so that a target that lost
 // its last writes, or was restored, gets them again. Which side writers are sent to is in neither: the fences
 // of the source tell that (Move::Open).
 #pragma once
@@ -9,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -51,6 +54,9 @@ class MoveJournal {
   absl::Status CheckIsTheRun() {
     return Change(/*now=*/true, [](MoveState&) {});
   }
+  // MoveState::sequence of the state that was stored last, or loaded: what the target is known to have after
+  // a crash of the mover.
+  uint64_t stored_sequence() const { return stored_sequence_; }
   // From now on the target is not waited for as long as usual, because writers wait.
   void Hurry() { hurries_ = true; }
   // Deletes item and file of the move. ABORTED: another run goes on with it.
@@ -61,8 +67,16 @@ class MoveJournal {
   bool item_exists() const { return item_exists_; }
 
  private:
-  // The state in the target's item; nothing if there is none.
+  // The state in the target; nothing if there is none. DATA_LOSS: it cannot be read.
   absl::StatusOr<std::optional<MoveState>> ReadItem(const std::string& source) const;
+  // The text of the state; an empty one: the other parts are of another state, because one was just stored.
+  absl::StatusOr<std::string> ReadText(const Item& item) const;
+  // Stores what the item of the move has no room for, in items of their own.
+  absl::Status StoreParts(const MoveState& state, const std::vector<std::string>& parts);
+  // Deletes the parts of states of the move's source that other runs have stored; with `all` also of this
+  // one.
+  absl::Status DeleteParts(const std::string& source, const std::string& run, bool all);
+  static Item KeyOfPart(const std::string& source, const std::string& run, uint64_t revision, size_t number);
   struct Condition {
     std::string expression;
     std::map<std::string, Value> values = {};
@@ -80,11 +94,14 @@ class MoveJournal {
   const Side& hurried_target_;
   std::atomic<bool> hurries_{false};
   std::atomic<bool> item_exists_{false};
+  std::atomic<uint64_t> stored_sequence_{0};
   mutable std::mutex mutex_;
   MoveState state_;                                // Guarded by mutex_.
   absl::Time stored_time_ = absl::InfinitePast();  // Guarded by mutex_.
   // Held while the state is stored: an older one must not replace a newer one.
   std::mutex store_mutex_;
+  // Parts beside the item that this run has stored, at most: their number does not fall.
+  size_t parts_ = 0;  // Guarded by store_mutex_.
 };
 
 }  // namespace itemdb::tools

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -104,9 +105,9 @@ absl::Status TableStream::ReadShards() {
       listed.push_back({.id = TextIn(shard, "ShardId"), .parent = TextIn(shard, "ParentShardId")});
     after = TextIn(*stream, "LastEvaluatedShardId");
   } while (!after.empty());
-  const auto is_listed = [&](const std::string& id) {
-    return std::any_of(listed.begin(), listed.end(), [&](const Shard& shard) { return shard.id == id; });
-  };
+  std::set<std::string> ids;
+  for (const Shard& shard : listed) ids.insert(shard.id);
+  const auto is_listed = [&](const std::string& id) { return ids.contains(id); };
   // What they had left is lost.
   for (const Shard& shard : shards_) {
     if (!IsDone(shard.id) && !is_listed(shard.id)) return Trimmed(shard.id);
@@ -116,14 +117,16 @@ absl::Status TableStream::ReadShards() {
   }
   // Shards whose records are trimmed are listed no more.
   std::erase_if(place_.shards, [&](const auto& one) { return !is_listed(one.first); });
+  std::map<std::string, Shard*> known;
+  for (Shard& shard : shards_) known[shard.id] = &shard;
   for (Shard& shard : listed) {
-    const auto known =
-        std::find_if(shards_.begin(), shards_.end(), [&](const Shard& one) { return one.id == shard.id; });
-    if (known == shards_.end()) continue;
-    shard.iterator = std::move(known->iterator);
-    shard.read_time = known->read_time;
+    const auto found = known.find(shard.id);
+    if (found == known.end()) continue;
+    shard.iterator = std::move(found->second->iterator);
+    shard.read_time = found->second->read_time;
   }
   shards_ = std::move(listed);
+  ids_ = std::move(ids);
   listed_ = absl::Now();
   return absl::OkStatus();
 }
@@ -136,8 +139,7 @@ bool TableStream::IsDone(const std::string& shard_id) const {
 bool TableStream::IsReady(const Shard& shard) const {
   if (IsDone(shard.id)) return false;
   // A parent that is not listed any more was trimmed.
-  return IsDone(shard.parent) || std::none_of(shards_.begin(), shards_.end(),
-                                              [&](const Shard& one) { return one.id == shard.parent; });
+  return IsDone(shard.parent) || !ids_.contains(shard.parent);
 }
 
 absl::Status TableStream::Trimmed(const std::string& shard_id) const {

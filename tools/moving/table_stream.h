@@ -7,6 +7,7 @@
 // not tell that all changes were read.
 #pragma once
 
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -61,6 +62,8 @@ class TableStream {
   const std::string table_name_;
   StreamPlace place_;
   std::vector<Shard> shards_;
+  // Of shards_.
+  std::set<std::string> ids_;
   bool is_on_ = true;
   absl::Time listed_ = absl::InfinitePast();
 };

@@ -13,6 +13,7 @@
 #include "tools/commands/export_commands.h"
 #include "tools/commands/generate_commands.h"
 #include "tools/commands/help_commands.h"
+#include "tools/commands/hold_commands.h"
 #include "tools/commands/import_commands.h"
 #include "tools/commands/index_commands.h"
 #include "tools/commands/item_commands.h"
@@ -54,6 +55,7 @@ void RegisterAllCommands(CommandTable& table) {
   RegisterOrderEntryCommands(table);
   RegisterStatusCommands(table);
   RegisterAdminCommands(table);
+  RegisterHoldCommands(table);
   RegisterUndoCommands(table);
   RegisterMoveCommands(table);
   RegisterBackupCommands(table);

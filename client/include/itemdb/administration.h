@@ -246,6 +246,41 @@ struct ReadChangesResult {
   uint64_t oldest_sequence = 0;
 };
 
+struct HoldChangesRequest {
+  // Who holds the changes: 1 to 255 of the characters a-z, A-Z, 0-9, '_', '-', '.'.
+  std::string name;
+  // Changes with a greater sequence are kept: `after_sequence` of the next ReadChanges.
+  uint64_t after_sequence = 0;
+  // Without another call for so long the hold ends. 1 s to 30 days.
+  absl::Duration lease = absl::Hours(24);
+  // Only renews a hold that has not ended. Otherwise makes it if it is not there.
+  bool renews = false;
+};
+
+enum class ChangeHoldState {
+  // The changes are kept.
+  kHeld,
+  // The hold was not renewed in time.
+  kExpired,
+  // It ended because free space was below the floor.
+  kDiskFull,
+};
+
+// Changes that are kept for a reader.
+struct ChangeHold {
+  std::string name = {};
+  // Changes with a greater sequence are kept.
+  uint64_t after_sequence = 0;
+  ChangeHoldState state = ChangeHoldState::kHeld;
+  absl::Duration lease = absl::ZeroDuration();
+  absl::Time creation_time = absl::UnixEpoch();
+  absl::Time renewed_time = absl::UnixEpoch();
+  // 1970 while it is held.
+  absl::Time ended_time = absl::UnixEpoch();
+  // Bytes on disk of its first change and all after it, about; only of ListChangeHolds.
+  int64_t held_bytes = 0;
+};
+
 // What became of an item, or would become of it.
 enum class UndoOutcome {
   // The item was written as it was before.

@@ -447,6 +447,17 @@ class ITEMDB_EXPORT Client {
   // One page of the change log. OUT_OF_RANGE: the records after `after_sequence` are no longer kept.
   absl::StatusOr<ReadChangesResult> ReadChanges(const ReadChangesRequest& request,
                                                 CallOptions options = {}) const;
+  // Keeps changes that a reader still needs, beyond the daemon's retention, also across its restarts, until
+  // they are released or the hold is not renewed in time. Call it again with a later position now and then.
+  // OUT_OF_RANGE (CHANGES_TRIMMED): they are no longer kept. FAILED_PRECONDITION (HOLD_ENDED): there is no
+  // such hold to renew; the message says why, for example that the disk was too full. RESOURCE_EXHAUSTED:
+  // there are 100 holds, or the disk is too full. UNIMPLEMENTED: the daemon is of version 0.2.0 or older.
+  absl::StatusOr<ChangeHold> HoldChanges(const HoldChangesRequest& request, CallOptions options = {}) const;
+  // Ends a hold, one's own or, as an operator, one that keeps too much. Returns it as it was.
+  // FAILED_PRECONDITION (HOLD_ENDED): there is no such hold.
+  absl::StatusOr<ChangeHold> ReleaseChanges(const std::string& name, CallOptions options = {}) const;
+  // All holds by name, also those that ended within a day.
+  absl::StatusOr<std::vector<ChangeHold>> ListChangeHolds(CallOptions options = {}) const;
   // Takes back the changes that a table's items had in a stretch: one page of items, each written by itself.
   // An item that was changed since is left as it is. A call that is repeated changes nothing more.
   // Without old images in the table's stream itemd restores the items from its archive, which may take longer

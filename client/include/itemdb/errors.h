@@ -50,6 +50,8 @@
 //   ABORTED              STATE_TOO_OLD              the state that a stream reads is no longer kept; begin
 //                                                   the stream again
 //   OUT_OF_RANGE         CHANGES_TRIMMED            the requested change records are no longer kept
+//   FAILED_PRECONDITION  HOLD_ENDED                 changes are not kept any more that a reader held; see
+//                                                   Client::HoldChanges
 //   DATA_LOSS            DATA_LOSS                  stored bytes do not decode or fail their checksum
 //   DATA_LOSS            UNEXPECTED_ITEM            an item does not fit the program's struct (item_traits.h)
 // clang-format on
@@ -79,6 +81,7 @@ inline constexpr std::string_view kReasonTransactionCancelled = "TRANSACTION_CAN
 inline constexpr std::string_view kReasonDiskFull = "DISK_FULL";
 inline constexpr std::string_view kReasonStandby = "STANDBY";
 inline constexpr std::string_view kReasonFenced = "FENCED";
+inline constexpr std::string_view kReasonHoldEnded = "HOLD_ENDED";
 inline constexpr std::string_view kReasonTableMoving = "TABLE_MOVING";
 inline constexpr std::string_view kReasonTableMoved = "TABLE_MOVED";
 inline constexpr std::string_view kReasonItemCollectionSizeLimitExceeded =

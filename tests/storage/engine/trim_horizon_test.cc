@@ -33,6 +33,23 @@ TEST(TrimHorizon, WhatIsReservedForTrimmingCannotBePinned) {  // SEM-103
   EXPECT_TRUE(log.Pin(5).ok());
 }
 
+// A hold was made after trimming had begun.
+TEST(TrimHorizon, TrimmingThatGoesLessFarGivesBackTheRest) {  // SEM-103
+  storage::TrimHorizon log;
+  EXPECT_EQ(log.BeginTrim(9), 9u);
+  log.LowerTrim(5);
+  EXPECT_TRUE(log.Pin(5).ok());
+  EXPECT_FALSE(log.Pin(4).ok());
+  log.FinishTrim(5);
+  EXPECT_EQ(log.oldest(), 5u);
+  // Neither what is trimmed nor what is wanted moves by it.
+  log.LowerTrim(3);
+  EXPECT_FALSE(log.Pin(4).ok());
+  log.LowerTrim(8);
+  EXPECT_TRUE(log.Pin(5).ok());
+  EXPECT_EQ(log.BeginTrim(7), 7u);
+}
+
 TEST(TrimHorizon, NeverMovesBack) {  // SEM-103
   storage::TrimHorizon log;
   EXPECT_EQ(log.BeginTrim(9), 9u);

@@ -160,6 +160,43 @@ TEST_F(StandbyTest, TakesNoWritesUntilItIsPromoted) {
   EXPECT_FALSE((*standby_)->GetStatus().has_standby());
 }
 
+// A reader goes on with the standby after its promotion.
+TEST_F(StandbyTest, AStandbyKeepsWhatItsPrimaryHolds) {  // SEM-103
+  CreateTable();
+  const uint64_t after = (*primary_)->GetStatus().change_sequence();
+  v1::HoldChangesRequest hold;
+  hold.set_name("mover");
+  hold.set_after_sequence(after);
+  const auto hold_at = [&](TestDatabase& database) {
+    return Await<v1::HoldChangesReply>([&](auto done) { database->HoldChanges(hold, std::move(done)); });
+  };
+  ASSERT_TRUE(hold_at(*primary_).ok());
+  AwaitArchive();
+  DatabaseOptions options = StandbyOptions();
+  options.change_retention = std::chrono::milliseconds(1);
+  options.change_trim_interval = std::chrono::milliseconds(5);
+  standby_ = std::make_unique<TestDatabase>(options);
+  Write(100, 1);
+  AwaitStandby();
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_TRUE(standby_->ReadChanges(after).ok()) << standby_->ReadChanges(after).status();
+  EXPECT_EQ(ReasonOf(hold_at(*standby_).status()), kReasonStandby);
+  EXPECT_EQ((*standby_)->GetStatus().change_holds_size(), 1);
+  primary_.reset();
+  ASSERT_TRUE(Promote().ok());
+  hold.set_renews(true);
+  EXPECT_TRUE(hold_at(*standby_).ok());
+  EXPECT_TRUE(standby_->ReadChanges(after).ok());
+  v1::ReleaseChangesRequest release;
+  release.set_name("mover");
+  ASSERT_TRUE(Await<v1::ReleaseChangesReply>([&](auto done) {
+                (*standby_)->ReleaseChanges(release, std::move(done));
+              }).ok());
+  for (int i = 0; i < 3000 && standby_->ReadChanges(after).ok(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(ReasonOf(standby_->ReadChanges(after).status()), kReasonChangesTrimmed);
+}
+
 // Writers that a primary sends to another database are sent there by its standby too.
 TEST_F(StandbyTest, HasTheFenceOfAMovedTableAfterAPromotion) {
   CreateTable();

@@ -1,0 +1,244 @@
+// Moves between two daemons, step by step: what cannot be reached from outside in short time.
+#include "tools/moving/move.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "itemdb/bulk_writer.h"
+#include "tests/client/http/scripted_server.h"
+#include "tests/processes/daemon_process.h"
+#include "tests/support/await.h"
+#include "tests/support/temporary_directory.h"
+#include "tools/moving/stream_feed.h"
+
+namespace itemdb::tools {
+namespace {
+
+using ::testing::HasSubstr;
+
+class TwoDaemonsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (const auto& [name, daemon] :
+         {std::pair("source", &source_daemon_), std::pair("target", &target_daemon_)}) {
+      const std::string path = directory_.path() + "/" + name;
+      std::filesystem::create_directory(path);
+      *daemon = std::make_unique<e2e::DaemonProcess>(path);
+      const absl::Status started = (*daemon)->Start();
+      ASSERT_TRUE(started.ok()) << started;
+    }
+  }
+  static Client ClientOf(const e2e::DaemonProcess& daemon) {
+    return *Client::Open({.endpoint = daemon.endpoint()});
+  }
+  Client source() const { return ClientOf(*source_daemon_); }
+  Client target() const { return ClientOf(*target_daemon_); }
+  std::string state_file() const { return directory_.path() + "/move.json"; }
+
+  static void MakeTable(const Client& client) {
+    const auto made = client.CreateTable({.table_name = "T",
+                                          .attribute_definitions = {{"id", ScalarAttributeType::kString}},
+                                          .key_schema = {{"id", KeyType::kHash}}});
+    ASSERT_TRUE(made.ok()) << made.status();
+  }
+  static void Fill(const Client& client, int from, int count, int more = 0) {
+    BulkWriter writer(client);
+    for (int i = from; i < from + count; ++i)
+      ASSERT_TRUE(writer.Put("T", {{"id", "item" + std::to_string(i)}, {"n", i + more}}).ok());
+    const auto written = writer.Finish();
+    ASSERT_TRUE(written.ok()) << written.status();
+  }
+  static std::map<std::string, Item> ItemsOf(const Client& client) {
+    std::map<std::string, Item> items;
+    ItemRange range = client.ScanAll({.table_name = "T"});
+    for (const Item& item : range) items[*item.find_or_null("id")->string_or_null()] = item;
+    EXPECT_TRUE(range.status().ok()) << range.status();
+    return items;
+  }
+  // Changes an item in the target although a fence keeps writers out.
+  void ChangeInTarget(const Item& item) {
+    const auto table = target().DescribeTable("T");
+    ASSERT_TRUE(table.ok()) << table.status();
+    const std::optional<WriteFence> fence = table->table.write_fence;
+    ASSERT_TRUE(target().UpdateTable({.table_name = "T", .write_fence = WriteFence{}}).ok());
+    ASSERT_TRUE(target().PutItem({.table_name = "T", .item = item}).ok());
+    if (fence.has_value()) ASSERT_TRUE(target().UpdateTable({.table_name = "T", .write_fence = fence}).ok());
+  }
+
+  testing::TemporaryDirectory directory_;
+  std::unique_ptr<e2e::DaemonProcess> source_daemon_;
+  std::unique_ptr<e2e::DaemonProcess> target_daemon_;
+};
+
+// What differs may be among the keys that were not noted.
+TEST_F(TwoDaemonsTest, ComparesAllWhenMoreKeysChangedThanAreNoted) {
+  constexpr size_t kMost = 3'000;
+  MakeTable(source());
+  Fill(source(), 0, 10'000);
+  Move move(source(), target(), {.state_path = state_file(), .most_changed_keys = kMost});
+  ASSERT_TRUE(move.Open().ok());
+  ASSERT_TRUE(move.Copy().ok());
+  ASSERT_TRUE(move.StartFollowing().ok());
+  ASSERT_TRUE(move.Verify().ok());
+  EXPECT_EQ(move.report().items_compared, 10'000);
+  EXPECT_TRUE(move.report().repaired.empty());
+
+  Fill(source(), 0, 5'000, /*more=*/1);
+  Fill(source(), 10'000, 10);
+  ASSERT_TRUE(testing::Await([&] { return move.report().changes_applied >= 10; }));
+  ASSERT_TRUE(testing::Await([&] { return ItemsOf(target()).size() == 10'010; }));
+  EXPECT_EQ(move.follower_or_null()->changed().count(), kMost);
+  ChangeInTarget({{"id", "item9000"}, {"n", 7}});
+  const absl::Status compared = move.CompareUntilFew();
+  ASSERT_TRUE(compared.ok()) << compared;
+  ASSERT_EQ(move.report().repaired.size(), 1u);
+  const Item changed{{"id", "item9000"}};
+  EXPECT_EQ(move.report().repaired[0].key, changed);
+  // Noting has begun anew before the comparison.
+  EXPECT_FALSE(move.follower_or_null()->changed().overflowed());
+  const absl::Status switched = move.Switch();
+  ASSERT_TRUE(switched.ok()) << switched;
+  EXPECT_EQ(ItemsOf(target()), ItemsOf(source()));
+}
+
+// ---- where a move is
+
+constexpr int kManyShards = 5'000;
+
+std::string ShardId(int number) {
+  return "shardId-0000001760000000" + std::to_string(100'000 + number) + "-0123abcd";
+}
+
+MoveState StateOf(const std::string& run) {
+  MoveState state{.move_id = "m", .source = "the source", .source_endpoint = "e", .target_endpoint = "t"};
+  state.run = run;
+  state.tables.push_back({.name = "T", .table_id = "i", .segments = {{.done = true}}});
+  return state;
+}
+
+class LargeStateTest : public TwoDaemonsTest {
+ protected:
+  Side SideOfTarget() const {
+    return {target(), "the target", Patience(absl::Seconds(10), CancelToken()), nullptr};
+  }
+  // How many items the table of moves has.
+  int64_t Records() const {
+    const auto page = target().Scan({.table_name = kMovesTable});
+    EXPECT_TRUE(page.ok()) << page.status();
+    return page.ok() ? page->count : -1;
+  }
+};
+
+// One item of the target has room for about 4,000.
+TEST_F(LargeStateTest, APlaceInAStreamOfManyShardsIsKept) {
+  std::deque<ScriptedAnswer> answers = {
+      {.body = R"({"Streams":[{"TableName":"T","StreamLabel":"1","StreamArn":"arn1"}]})"}};
+  for (int from = 0; from < kManyShards; from += 100) {
+    std::string shards;
+    for (int i = from; i < from + 100; ++i)
+      shards += std::string(i == from ? "" : ",") + R"({"ShardId":")" + ShardId(i) + R"("})";
+    const std::string last =
+        from + 100 < kManyShards ? R"(,"LastEvaluatedShardId":")" + ShardId(from + 99) + "\"" : "";
+    answers.push_back({.body = R"({"StreamDescription":{"StreamStatus":"ENABLED","Shards":[)" + shards + "]" +
+                               last + "}}"});
+  }
+  for (int i = 0; i < kManyShards; ++i) {
+    answers.push_back({.body = R"({"ShardIterator":"s"})"});
+    answers.push_back({.body = R"({"Records":[{"eventName":"MODIFY","dynamodb":{"Keys":{"id":{"S":"k)" +
+                               std::to_string(i) + R"("}},"SequenceNumber":")" + std::to_string(100'000 + i) +
+                               R"(0000000000000000"}}],"NextShardIterator":"n"})"});
+  }
+  ScriptedServer server(std::move(answers));
+  const Side source(*Client::Open({.endpoint = server.endpoint(),
+                                   .timeout = absl::Seconds(20),
+                                   .retry = {.max_attempts = 1},
+                                   .access_key_id = "AKID",
+                                   .secret_access_key = "secret"}),
+                    "the source", Patience(absl::ZeroDuration(), CancelToken()), nullptr);
+  const Side target = SideOfTarget();
+  {
+    const absl::StatusOr<std::unique_ptr<ChangeFeed>> feed = StreamFeed::Open(source, StateOf("r1"));
+    ASSERT_TRUE(feed.ok()) << feed.status();
+    const absl::StatusOr<ChangedBatch> batch = (*feed)->Read();
+    ASSERT_TRUE(batch.ok()) << batch.status();
+    EXPECT_EQ(batch->changes, kManyShards);
+
+    MoveJournal journal(state_file(), target, target);
+    ASSERT_TRUE(journal.Begin(StateOf("r1")).ok());
+    EXPECT_EQ(Records(), 1);
+    // Each set of parts is used, and some again.
+    for (uint64_t sequence = 1; sequence <= 10; ++sequence) {
+      const absl::Status stored = journal.Change(/*now=*/true, [&](MoveState& state) {
+        (*feed)->Save(state);
+        state.sequence = sequence;
+      });
+      ASSERT_TRUE(stored.ok()) << stored;
+    }
+    EXPECT_EQ(journal.stored_sequence(), 10u);
+  }
+  std::filesystem::remove(state_file());
+  MoveJournal later(state_file(), target, target);
+  const absl::StatusOr<std::optional<MoveState>> state = later.Load("the source");
+  ASSERT_TRUE(state.ok()) << state.status();
+  ASSERT_TRUE(state->has_value());
+  EXPECT_EQ((*state)->sequence, 10u);
+  const auto& shards = (*state)->tables[0].stream.shards;
+  ASSERT_EQ(shards.size(), static_cast<size_t>(kManyShards));
+  EXPECT_EQ(shards.at(ShardId(4'999)).sequence_number, "1049990000000000000000");
+
+  // Another run takes it over, and what the first one stored goes.
+  ASSERT_TRUE(later.TakeOver("r2").ok());
+  EXPECT_GT(Records(), 1);
+  MoveJournal third(directory_.path() + "/other.json", target, target);
+  const auto again = third.Load("the source");
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ((*again)->run, "r2");
+  EXPECT_EQ((*again)->tables[0].stream.shards.size(), static_cast<size_t>(kManyShards));
+  // A state that has become small is read without what was in the parts.
+  ASSERT_TRUE(later.Change(/*now=*/true, [](MoveState& changed) { changed.tables[0].stream = {}; }).ok());
+  EXPECT_TRUE((*third.Load("the source"))->tables[0].stream.shards.empty());
+  ASSERT_TRUE(later.Forget().ok());
+  EXPECT_EQ(Records(), 0);
+}
+
+// No character is cut, and parts of another state are no parts of this one.
+TEST_F(LargeStateTest, PartsFitTogether) {
+  const Side target = SideOfTarget();
+  MoveState state = StateOf("r1");
+  for (int i = 0; i < 400; ++i) {
+    std::string key;
+    for (int k = 0; k < 700 + i % 3; ++k) key += "\xe2\x82\xac";
+    state.tables[0].segments.push_back({.after = Item{{"id", key + std::to_string(i)}}});
+  }
+  MoveJournal journal(state_file(), target, target);
+  const absl::Status begun = journal.Begin(state);
+  ASSERT_TRUE(begun.ok()) << begun;
+  MoveJournal other(directory_.path() + "/other.json", target, target);
+  const auto read = other.Load("the source");
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(OneLine(MoveStateToJson(**read)), OneLine(MoveStateToJson(journal.state())));
+
+  const auto page = this->target().Scan({.table_name = kMovesTable});
+  ASSERT_TRUE(page.ok());
+  for (const Item& item : page->items) {
+    if (item.find_or_null("part_of") == nullptr) continue;
+    Item changed = item;
+    changed.Set("revision", 77);
+    ASSERT_TRUE(this->target().PutItem({.table_name = kMovesTable, .item = changed}).ok());
+    break;
+  }
+  const absl::Status missing = other.Load("the source").status();
+  EXPECT_EQ(missing.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(missing.message()), HasSubstr("parts of the state of the move"));
+}
+
+}  // namespace
+}  // namespace itemdb::tools

@@ -1,0 +1,86 @@
+#include "tools/moving/log_hold.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "itemdb/errors.h"
+
+namespace itemdb::tools {
+namespace {
+
+constexpr absl::Duration kMostBetweenRenewals = absl::Minutes(1);
+constexpr absl::Duration kLongestCall = absl::Seconds(10);
+
+std::string HoldNameOf(const std::string& move_id) { return "move-" + move_id; }
+
+}  // namespace
+
+LogHold::LogHold(const Side& side, MoveJournal& journal, std::string move_id, absl::Duration lease)
+    : side_(side), journal_(journal), name_(HoldNameOf(move_id)), lease_(lease) {}
+
+absl::Status LogHold::Take(uint64_t after_sequence) {
+  const HoldChangesRequest request{.name = name_, .after_sequence = after_sequence, .lease = lease_};
+  absl::Status taken = side_.Try([&] { return side_.client().HoldChanges(request, side_.call()).status(); });
+  if (!taken.ok()) return taken;
+  std::lock_guard<std::mutex> lock(mutex_);
+  taken_after_ = after_sequence;
+  return absl::OkStatus();
+}
+
+void LogHold::Start(std::function<void()> on_ended) {
+  on_ended_ = std::move(on_ended);
+  thread_ = std::thread([this] { Run(); });
+}
+
+void LogHold::Stop() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stops_ = true;
+  }
+  cancel_.Cancel();
+  stopped_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+absl::Status LogHold::failure() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return failure_;
+}
+
+absl::Status LogHold::Renew() {
+  HoldChangesRequest request{.name = name_, .lease = lease_, .renews = true};
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    request.after_sequence = std::max(taken_after_, journal_.stored_sequence());
+  }
+  // Once: another one follows soon, and the hold lives longer.
+  const CallOptions once{
+      .timeout = kLongestCall, .retry = RetryOptions{.max_attempts = 1}, .cancel = cancel_};
+  const absl::Status renewed = side_.client().HoldChanges(request, once).status();
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (ReasonOf(renewed) == kReasonHoldEnded && failure_.ok() && !stops_)
+    failure_ = WithWords(side_.name(), renewed,
+                         ". The move stops; run the same command again: it goes on, and compares all items "
+                         "anew if changes are missing by then");
+  return failure_;
+}
+
+void LogHold::Run() {
+  const auto pause = absl::ToChronoMilliseconds(std::min(lease_ / 8, kMostBetweenRenewals));
+  do {
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (stopped_.wait_for(lock, pause, [this] { return stops_; })) return;
+  } while (Renew().ok());
+  on_ended_();
+}
+
+void LogHold::Release() {
+  Stop();
+  (void)side_.client().ReleaseChanges(name_, {.timeout = kLongestCall});
+}
+
+void LogHold::Release(const Side& side, const std::string& move_id) {
+  if (side.is_itemd()) (void)side.client().ReleaseChanges(HoldNameOf(move_id), {.timeout = kLongestCall});
+}
+
+}  // namespace itemdb::tools

@@ -10,7 +10,7 @@ Rule = collections.namedtuple("Rule", "name reason when")
 FORM = ("ValidationException", "SerializationException")
 # Found when items are read or written.
 LATER = ("ConditionalCheckFailedException", "ResourceNotFoundException", "TransactionCanceledException",
-         "DuplicateItemException", "DuplicateItem")
+         "DuplicateItemException", "DuplicateItem", "LimitExceededException")
 
 
 def says(answer, *texts):
@@ -80,14 +80,18 @@ RULES = [
          lambda d: d.ours.exception in LATER and d.theirs.exception == "ValidationException"),
     Rule("on-demand", "a table on demand has no throughput to update; Local takes one",
          lambda d: is_refused_only_here(d) and says(d.ours, "can be specified when BillingMode is PAY_PER_REQUEST")),
-    Rule("parameters-of-statements", "PQL-10: a parameter that is wrong, or too many of them, is the error of its statement; Local "
-         "refuses the batch, or ignores what is too much",
-         lambda d: d.operation == "BatchExecuteStatement" and '"Error"' in json.dumps(d.ours.body)),
+    Rule("parameters-of-statements", "PQL-10: there are as many parameters as question marks, at least one if the member is there, and "
+         "what is wrong with one is the error of its statement; Local ignores what is too much, or refuses the batch",
+         lambda d: d.operation in ("ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction")
+         and ("Number of parameters in request and statement" in json.dumps(d.ours.body)
+              or says(d.ours, "arameters' failed to satisfy constraint")
+              or d.operation == "BatchExecuteStatement" and '"Error"' in json.dumps(d.ours.body))),
     Rule("index-key-of-update", "SEM-070: what ADD makes of an index key attribute must have the key's type; Local does not look",
          lambda d: d.ours.exception and not d.theirs.exception
          and "Type mismatch for Index Key" in json.dumps(d.ours.body)),
     Rule("null-key", "a key attribute IS NULL in a statement is false; Local takes it for a value of a wrong type",
-         lambda d: is_accepted_only_here(d) and says(d.theirs, "Condition parameter type does not match schema type")
+         lambda d: is_accepted_only_here(d) and says(d.theirs, "Condition parameter type does not match schema type",
+                                                     "Key attribute's data type should match its data type")
          and " NULL" in d.request.get("Statement", "").upper()),
     Rule("leading-zeros", "an index with leading zeros, a[01], is an index; Local's grammar has none",
          lambda d: says(d.theirs, "Syntax error") and "[0" in json.dumps(d.request)),

@@ -66,7 +66,8 @@ struct Options {
   int vector_clusters = 1'000;
   int vector_queries = 500;
   bool vector_graphs = true;
-  bool vector_hnswlib = true;
+  bool vector_beside = true;
+  std::string vector_directory;
   std::string transport = "tcp";
   std::string output = "text";
   // echo-server.
@@ -159,7 +160,11 @@ void AddOptions(CLI::App& app, Options& options) {
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("N");
   app.add_flag("!--no-vector-graphs", options.vector_graphs, "vectors compares vectors one by one only");
-  app.add_flag("!--no-vector-hnswlib", options.vector_hnswlib, "vectors measures no hnswlib beside itemdb");
+  app.add_flag("!--no-vector-beside", options.vector_beside,
+               "vectors measures neither hnswlib nor faiss beside itemdb");
+  app.add_option("--vector-directory", options.vector_directory,
+                 "Where vectors keeps its database; a second run searches what is there (default: nowhere)")
+      ->type_name("DIR");
   app.add_option("--transport", options.transport, "tcp (127.0.0.1, the default) or unix (a socket)")
       ->check(CLI::IsMember({"tcp", "unix"}))
       ->type_name("KIND");
@@ -261,7 +266,8 @@ absl::Status RunCommand(const std::string& command, const Options& options) {
                                                 .clusters = options.vector_clusters,
                                                 .queries = options.vector_queries,
                                                 .graphs = options.vector_graphs,
-                                                .hnswlib = options.vector_hnswlib}));
+                                                .beside = options.vector_beside,
+                                                .directory = options.vector_directory}));
   }
   if (all || command == "order") {
     ITEMDB_RETURN_IF_ERROR(RunOrderingCost(session, {.writes = options.writes, .rounds = options.rounds}));
@@ -289,7 +295,8 @@ int Main(int argc, char** argv) {
   app.add_subcommand("watches", "Puts with and without idle watches of other tables");
   app.add_subcommand("standby", "Puts with an archive and a standby, and the time of a promotion");
   app.add_subcommand("backups", "Times and sizes of backups, restores, exports and imports; archive lag");
-  app.add_subcommand("vectors", "Searches of a vector index: exact, by its graph, and hnswlib alone");
+  app.add_subcommand("vectors",
+                     "Searches of a vector index: exact, by its graph, and hnswlib and faiss alone");
   app.add_subcommand("order", "CPU time of each step of a put, on one thread");
   // Hidden commands: this program starts itself with them as a contender.
   CLI::App* echo = app.add_subcommand("echo-server", "")->group("");

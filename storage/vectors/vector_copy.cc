@@ -136,6 +136,9 @@ bool VectorCopy::IsWanted(const Partition& partition, size_t slot, const Query& 
 }
 
 double VectorCopy::WantedFraction(const Partition& partition, size_t slots, const Query& query) const {
+  // Nearly all searches are of the latest version.
+  if (query.filters.empty())
+    return static_cast<double>(partition.live) / static_cast<double>(partition.slots.size());
   const size_t step = std::max<size_t>(1, slots / kSampledSlots);
   size_t seen = 0;
   size_t wanted = 0;

@@ -10,8 +10,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <functional>
+#include <new>
+#include <queue>
 #include <span>
 
+#include "absl/cleanup/cleanup.h"
 #include "storage/vectors/distance.h"
 
 namespace itemdb::storage {
@@ -22,6 +26,10 @@ namespace {
 constexpr size_t kNeighbours = 16;
 constexpr size_t kCandidates = 200;
 constexpr size_t kMinCapacity = 1'024;
+// Vectors whose reading begins before they are compared, and how much of each.
+constexpr size_t kFetchedAhead = 3;
+constexpr size_t kFetchedBytes = 512;
+constexpr size_t kCacheLine = 64;
 // The layers are chosen at random, the same in each process.
 constexpr size_t kLayerSeed = 100;
 // Layers above the lowest. hnswlib chooses fewer for any number of vectors that fits into memory.
@@ -85,35 +93,31 @@ class VectorGraph::Graph : public hnswlib::HierarchicalNSW<float> {
  public:
   using HierarchicalNSW::HierarchicalNSW;
 
-  // As searchKnn, whose number of candidates is the same for all searches.
-  std::vector<std::pair<float, uint32_t>> Nearest(const Node& query, size_t candidates) const {
-    std::vector<std::pair<float, uint32_t>> nearest;
-    if (cur_element_count == 0) return nearest;
-    const auto rank = [&](hnswlib::tableint node) {
-      return RankOfNodes(&query, getDataByInternalId(node), dist_func_param_);
-    };
-    hnswlib::tableint at = enterpoint_node_;
-    float best = rank(at);
-    for (int layer = maxlevel_; layer > 0; --layer) {
-      for (bool moved = true; moved;) {
-        moved = false;
-        const unsigned int* const links = get_linklist(at, layer);
-        const auto* const neighbours = reinterpret_cast<const hnswlib::tableint*>(links + 1);
-        const size_t count = getListCount(const_cast<hnswlib::linklistsizeint*>(links));
-        for (size_t i = 0; i < count; ++i) {
-          const float candidate = rank(neighbours[i]);
-          if (candidate >= best) continue;
-          best = candidate;
-          at = neighbours[i];
-          moved = true;
-        }
+  // As addPoint, for the next number, without its locks and its table of labels.
+  void Insert(const Node& node) {
+    const auto number = static_cast<hnswlib::tableint>(cur_element_count);
+    const int layers = getRandomLevel(mult_);
+    if (!MakeNode(number, layers)) throw std::bad_alloc();
+    std::memcpy(getDataByInternalId(number), &node, sizeof(node));
+    if (number > 0) {
+      hnswlib::tableint at = Descend(node, layers);
+      for (int layer = std::min(layers, maxlevel_); layer >= 0; --layer) {
+        Candidates near = SearchLayer(node, at, layer, ef_construction_);
+        at = mutuallyConnectNewElement(&node, number, near, layer, /*isUpdate=*/false);
       }
     }
-    auto found = searchBaseLayerST<false>(at, &query, candidates);
-    nearest.reserve(found.size());
-    for (; !found.empty(); found.pop()) {
-      nearest.emplace_back(found.top().first, static_cast<uint32_t>(getExternalLabel(found.top().second)));
+    if (layers > maxlevel_) {
+      enterpoint_node_ = number;
+      maxlevel_ = layers;
     }
+  }
+
+  // As searchKnn, whose number of candidates is the same for all searches. Nearest first.
+  std::vector<std::pair<float, uint32_t>> Nearest(const Node& query, size_t candidates) const {
+    if (cur_element_count == 0) return {};
+    Candidates found = SearchLayer(query, Descend(query, /*layer=*/0), /*layer=*/0, candidates);
+    std::vector<std::pair<float, uint32_t>> nearest(found.size());
+    for (size_t i = nearest.size(); i > 0; found.pop()) nearest[--i] = found.top();
     return nearest;
   }
 
@@ -149,16 +153,7 @@ class VectorGraph::Graph : public hnswlib::HierarchicalNSW<float> {
     for (size_t node = 0; node < size; ++node) {
       uint8_t layers = 0;
       if (!read(&layers, sizeof(layers)) || layers > header.layers) return false;
-      std::memset(data_level0_memory_ + node * size_data_per_element_, 0, size_data_per_element_);
-      setExternalLabel(static_cast<hnswlib::tableint>(node), node);
-      if (layers > 0) {
-        // As addPoint does it.
-        linkLists_[node] = static_cast<char*>(std::calloc(size_links_per_element_ * layers + 1, 1));
-        if (linkLists_[node] == nullptr) return false;
-      }
-      element_levels_[node] = layers;
-      // From here on the destructor frees its links.
-      cur_element_count = node + 1;
+      if (!MakeNode(static_cast<hnswlib::tableint>(node), layers)) return false;
       for (int layer = 0; layer <= layers; ++layer) {
         uint16_t count = 0;
         if (!read(&count, sizeof(count)) || count > (layer == 0 ? maxM0_ : maxM_)) return false;
@@ -174,6 +169,96 @@ class VectorGraph::Graph : public hnswlib::HierarchicalNSW<float> {
   }
 
  private:
+  using Candidate = std::pair<float, hnswlib::tableint>;
+  // The farthest first.
+  using Candidates = std::priority_queue<Candidate, std::vector<Candidate>, CompareByFirst>;
+
+  float Rank(const Node& query, hnswlib::tableint node) const {
+    return RankOfNodes(&query, getDataByInternalId(node), dist_func_param_);
+  }
+
+  // The node that a search from the top comes to above `layer`.
+  hnswlib::tableint Descend(const Node& query, int layer) const {
+    hnswlib::tableint at = enterpoint_node_;
+    float best = Rank(query, at);
+    for (int above = maxlevel_; above > layer; --above) {
+      for (bool moved = true; moved;) {
+        moved = false;
+        for (const hnswlib::tableint neighbour : Links(at, above)) {
+          const float candidate = Rank(query, neighbour);
+          if (candidate >= best) continue;
+          best = candidate;
+          at = neighbour;
+          moved = true;
+        }
+      }
+    }
+    return at;
+  }
+
+  // The `most` nearest nodes of the layer that a search from `begin` comes to. As searchBaseLayer, but
+  // vectors are on their way from memory before they are compared: most of the time of a search is waiting
+  // for them.
+  Candidates SearchLayer(const Node& query, hnswlib::tableint begin, int layer, size_t most) const {
+    hnswlib::VisitedList* const list = visited_list_pool_->getFreeVisitedList();
+    const absl::Cleanup release = [&] { visited_list_pool_->releaseVisitedList(list); };
+    hnswlib::vl_type* const visited = list->mass;
+    const hnswlib::vl_type seen = list->curV;
+    const float first = Rank(query, begin);
+    Candidates nearest;
+    nearest.emplace(first, begin);
+    std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> to_visit;
+    to_visit.emplace(first, begin);
+    visited[begin] = seen;
+    hnswlib::tableint fresh[2 * kNeighbours];
+    while (!to_visit.empty()) {
+      const auto [rank, node] = to_visit.top();
+      if (nearest.size() == most && rank > nearest.top().first) break;
+      to_visit.pop();
+      size_t count = 0;
+      for (const hnswlib::tableint neighbour : Links(node, layer)) {
+        fresh[count] = neighbour;
+        count += visited[neighbour] == seen ? 0 : 1;
+        visited[neighbour] = seen;
+      }
+      for (size_t i = 0; i < count; ++i) __builtin_prefetch(getDataByInternalId(fresh[i]));
+      for (size_t i = 0; i < std::min(count, kFetchedAhead); ++i) FetchVector(fresh[i]);
+      for (size_t i = 0; i < count; ++i) {
+        if (i + kFetchedAhead < count) FetchVector(fresh[i + kFetchedAhead]);
+        const float candidate = Rank(query, fresh[i]);
+        if (nearest.size() == most && candidate >= nearest.top().first) continue;
+        to_visit.emplace(candidate, fresh[i]);
+        nearest.emplace(candidate, fresh[i]);
+        if (nearest.size() > most) nearest.pop();
+      }
+      if (!to_visit.empty()) __builtin_prefetch(get_linklist_at_level(to_visit.top().second, layer));
+    }
+    return nearest;
+  }
+
+  // Lets the processor read the beginning of a vector; it goes on by itself.
+  void FetchVector(hnswlib::tableint node) const {
+    const auto* const vector = reinterpret_cast<const char*>(NodeAt(getDataByInternalId(node)).vector);
+    const size_t bytes = static_cast<const Comparison*>(dist_func_param_)->dimensions * sizeof(float);
+    for (size_t at = 0; at < std::min(bytes, kFetchedBytes); at += kCacheLine)
+      __builtin_prefetch(vector + at);
+  }
+
+  // A node without links, with the number cur_element_count. False: there is no memory.
+  bool MakeNode(hnswlib::tableint number, int layers) {
+    std::memset(data_level0_memory_ + number * size_data_per_element_, 0, size_data_per_element_);
+    if (layers > 0) {
+      // As addPoint does it.
+      linkLists_[number] =
+          static_cast<char*>(std::calloc(size_links_per_element_ * static_cast<size_t>(layers) + 1, 1));
+      if (linkLists_[number] == nullptr) return false;
+    }
+    element_levels_[number] = layers;
+    // From here on the destructor frees its links.
+    cur_element_count = number + 1;
+    return true;
+  }
+
   // Every link leads to a node that has the layer.
   bool LinksAreWhole() const {
     if (enterpoint_node_ >= cur_element_count || element_levels_[enterpoint_node_] != maxlevel_) return false;
@@ -214,7 +299,7 @@ bool VectorGraph::Add(const float* vector, float inverse_length) {
   const Node node{vector, inverse_length, FurtherDimension(inverse_length)};
   try {
     if (size_ == graph_->max_elements_) graph_->resizeIndex(size_ + size_ / 4);
-    graph_->addPoint(&node, size_);
+    graph_->Insert(node);
   } catch (const std::exception&) {
     return false;
   }

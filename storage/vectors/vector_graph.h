@@ -32,7 +32,7 @@ class VectorGraph {
   [[nodiscard]] bool Add(const float* vector, float inverse_length);
   size_t size() const { return size_; }
 
-  // The ranks (VectorScorer::Rank) and numbers of about the `wanted` nearest vectors, in any order. Looks at
+  // The ranks (VectorScorer::Rank) and numbers of about the `wanted` nearest vectors, nearest first. Looks at
   // more vectors, and misses fewer, the larger `wanted` is.
   std::vector<std::pair<float, uint32_t>> Search(const float* query, size_t wanted) const;
 

@@ -75,6 +75,25 @@ TEST_F(JsonPages, CountsHaveNoItems) {
             R"("Table":{"CapacityUnits":0.0},"GlobalSecondaryIndexes":{"ByA":{"CapacityUnits":0.5}}}})");
 }
 
+// SEM-062: the bytes of the items, rounded up, and at least the least, also where there is nothing.
+TEST(JsonScans, OfATinyTableCostTheLeast) {
+  JsonFixture json;
+  json.Succeed("CreateTable", kCreateThings);
+  const auto cost = [&](const std::string& members) {
+    const std::string reply =
+        json.Succeed("Scan", R"({"TableName":"Things","ReturnConsumedCapacity":"TOTAL")" + members + "}");
+    return reply.substr(reply.find("CapacityUnits\":") + 15);
+  };
+  for (const bool has_item : {false, true}) {
+    EXPECT_EQ(cost(""), "0.5}}");
+    EXPECT_EQ(cost(R"(,"ConsistentRead":true)"), "1.0}}");
+    for (const char* segment : {"0", "1", "2"})
+      EXPECT_EQ(cost(R"(,"TotalSegments":3,"Segment":)" + std::string(segment)), "0.5}}");
+    if (!has_item)
+      json.Succeed("PutItem", R"({"TableName":"Things","Item":{"pk":{"S":"p"},"sk":{"S":"s"}}})");
+  }
+}
+
 TEST_F(JsonPages, FiltersAndProjectionsAreApplied) {
   EXPECT_EQ(json_->Succeed(
                 "Query", R"({"TableName":"Things","KeyConditionExpression":"pk = :p AND sk BETWEEN :1 AND :2",

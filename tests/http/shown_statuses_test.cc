@@ -1,6 +1,9 @@
 // The statuses that `--status-delay` keeps.
 
 #include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "daemon/http/api/shown_statuses.h"
 #include "tests/http/json_fixture.h"
@@ -82,6 +85,99 @@ TEST(ShownStatuses, IndexesOfEachKindAreCreatedWithTheirTable) {
   EXPECT_EQ(table.vector_indexes(0).index_status(), v1::TABLE_STATUS_CREATING);
 }
 
+// VEC-05, SEM-097
+TEST(ShownStatuses, AnIndexThatIsAddedGetsItsRoomFirst) {
+  const auto phase_of = [](const std::string& reply) {
+    std::string phase;
+    for (const char* status : {"CREATING", "UPDATING", "ACTIVE"})
+      if (Has(reply, std::string(R"("TableStatus":")") + status + '"')) phase += status;
+    for (const char* status : {"CREATING", "ACTIVE"})
+      if (Has(reply, std::string(R"("IndexStatus":")") + status + '"')) phase += std::string(", ") + status;
+    for (const char* value : {"false", "true"})
+      if (Has(reply, std::string(R"("Backfilling":)") + value)) phase += std::string(", ") + value;
+    return phase;
+  };
+  for (const bool is_vector : {false, true}) {
+    SCOPED_TRACE(is_vector);
+    const std::string add =
+        is_vector
+            ? R"({"TableName":"Plain","VectorIndexUpdates":[{"Create":{"IndexName":"Added",)"
+              R"("VectorAttribute":{"AttributeName":"v"},"Dimensions":2,"DistanceFunction":"COSINE",)"
+              R"("Projection":{"ProjectionType":"ALL"}}}]})"
+            : R"({"TableName":"Plain","AttributeDefinitions":[{"AttributeName":"g","AttributeType":"S"}],)"
+              R"("GlobalSecondaryIndexUpdates":[{"Create":{"IndexName":"Added","KeySchema":)"
+              R"([{"AttributeName":"g","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}}]})";
+    constexpr char kCreate[] =
+        R"({"TableName":"Plain","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],"BillingMode":)"
+        R"("PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"}]})";
+    constexpr char kPlain[] = R"({"TableName":"Plain"})";
+    const std::vector<std::string> expected = {"UPDATING, CREATING, false", "ACTIVE, CREATING, true",
+                                               "ACTIVE, ACTIVE"};
+    // A machine that pauses may miss a phase.
+    std::vector<std::string> phases;
+    for (int attempt = 0; attempt < 5 && phases != expected; ++attempt) {
+      JsonFixture json(std::chrono::milliseconds(300));
+      json.Succeed("CreateTable", kCreate);
+      while (phase_of(json.Succeed("DescribeTable", kPlain)) != "ACTIVE") {
+      }
+      phases = {phase_of(json.Succeed("UpdateTable", add))};
+      while (phases.back() != "ACTIVE, ACTIVE") {
+        std::string phase = phase_of(json.Succeed("DescribeTable", kPlain));
+        if (phase != phases.back()) phases.push_back(std::move(phase));
+        ASSERT_LT(phases.size(), 10U);
+      }
+    }
+    EXPECT_EQ(phases, expected);
+  }
+}
+
+TEST(ShownStatuses, AnIndexThatIsCreatedWithItsTableNeverShowsBackfilling) {  // VEC-05
+  constexpr char kCreateIndexed[] =
+      R"({"TableName":"Indexed","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],"BillingMode":)"
+      R"("PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"}],)"
+      R"("GlobalSecondaryIndexes":[{"IndexName":"Added","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],)"
+      R"("Projection":{"ProjectionType":"ALL"}}],"VectorIndexes":[{"IndexName":"Vectors","VectorAttribute":)"
+      R"({"AttributeName":"v"},"Dimensions":2,"DistanceFunction":"COSINE","Projection":)"
+      R"({"ProjectionType":"ALL"}}]})";
+  JsonFixture json(std::chrono::hours(1));
+  const std::string created = json.Succeed("CreateTable", kCreateIndexed);
+  EXPECT_TRUE(Has(created, R"("IndexStatus":"CREATING")")) << created;
+  EXPECT_FALSE(Has(created, R"("IndexStatus":"ACTIVE")")) << created;
+  EXPECT_FALSE(Has(created, "Backfilling")) << created;
+}
+
+TEST(ShownStatuses, AnIndexThatIsReallyBackfilledIsShownSoAndTheTableIsActive) {
+  ShownStatuses statuses(std::chrono::milliseconds(1));
+  v1::TableDescription table;
+  table.set_table_name("Things");
+  table.set_table_status(v1::TABLE_STATUS_UPDATING);
+  auto* index = table.add_global_secondary_indexes();
+  index->set_index_name("I");
+  index->set_index_status(v1::TABLE_STATUS_CREATING);
+  index->set_backfilling(true);
+  statuses.Updated(table);
+  v1::TableDescription shown;
+  do {
+    shown = table;
+    statuses.Show(&shown);
+  } while (shown.table_status() != v1::TABLE_STATUS_ACTIVE);
+  EXPECT_EQ(shown.global_secondary_indexes(0).index_status(), v1::TABLE_STATUS_CREATING);
+  EXPECT_TRUE(shown.global_secondary_indexes(0).backfilling());
+  // It is deleted, which another update shows.
+  index->set_index_status(v1::TABLE_STATUS_DELETING);
+  index->clear_backfilling();
+  statuses.Updated(table);
+  shown = table;
+  statuses.Show(&shown);
+  EXPECT_EQ(shown.table_status(), v1::TABLE_STATUS_UPDATING);
+  EXPECT_EQ(shown.global_secondary_indexes(0).index_status(), v1::TABLE_STATUS_DELETING);
+  // Without a delay everything is shown as it is.
+  ShownStatuses none(std::chrono::milliseconds(0));
+  shown = table;
+  none.Show(&shown);
+  EXPECT_EQ(shown.SerializeAsString(), table.SerializeAsString());
+}
+
 TEST(ShownStatuses, EndWithTheirTime) {
   JsonFixture json(std::chrono::milliseconds(1));
   json.Succeed("CreateTable", kCreateThings);
@@ -107,7 +203,7 @@ TEST(ShownStatuses, AnUpdateIsShownAfterTheCreation) {
   v1::TableDescription table;
   table.set_table_name("Things");
   table.set_table_status(v1::TABLE_STATUS_ACTIVE);
-  statuses.Updated("Things");
+  statuses.Updated(table);
   statuses.Show(&table);
   EXPECT_EQ(table.table_status(), v1::TABLE_STATUS_UPDATING);
   table.set_table_status(v1::TABLE_STATUS_ACTIVE);

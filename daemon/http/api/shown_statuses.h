@@ -24,9 +24,12 @@ class ShownStatuses {
   // `delay`: how long a status is shown; 0: not at all.
   explicit ShownStatuses(std::chrono::milliseconds delay) : delay_(delay) {}
 
-  // A table was created, changed, or its time to live was enabled. `table` is its name or ARN.
-  void Created(const std::string& table) { Remember(table, &Times::created); }
-  void Updated(const std::string& table) { Remember(table, &Times::updated); }
+  // A table was created, or its time to live was enabled. `table` is its name or ARN.
+  void Created(const std::string& table);
+  // A table was changed; it is now as described. An index that is CREATING was added, and is shown as in
+  // DynamoDB: for a time with Backfilling false and the table UPDATING, then, also as long as it is really
+  // backfilled, with Backfilling true and the table ACTIVE (VEC-05).
+  void Updated(const v1::TableDescription& table);
   void TimeToLiveEnabled(const std::string& table) { Remember(table, &Times::time_to_live); }
 
   // Whether `table` is shown as CREATING.
@@ -41,7 +44,13 @@ class ShownStatuses {
   // Until when a status is shown.
   struct Times {
     Clock::time_point created, updated, time_to_live;
+    // By name, of indexes that were added: Backfilling false. Backfilling true follows for the delay.
+    std::map<std::string, Clock::time_point> indexes;
   };
+
+  // Those of the table, for a change.
+  Times& TimesOf(const std::string& table) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool HavePassed(const Times& times, Clock::time_point now) const;
 
   void Remember(const std::string& table, Clock::time_point Times::*which);
   Times Find(const std::string& table);

@@ -118,6 +118,14 @@ v1::TableDescription WithSortedNames(v1::TableDescription table) {
 }
 
 // Writes the settings that are stored and returned but have no effect (SEM-099).
+// As DynamoDB, until the index is ACTIVE, but not of indexes that are created with their table (VEC-05).
+template <typename Index>
+void WriteBackfilling(const v1::TableDescription& table, const Index& index, storage::JsonWriter* writer) {
+  if (index.index_status() == v1::TABLE_STATUS_ACTIVE || table.table_status() == v1::TABLE_STATUS_CREATING)
+    return;
+  writer->Name("Backfilling").Boolean(index.backfilling());
+}
+
 void WriteSettings(const v1::TableDescription& table, storage::JsonWriter* writer) {
   // The service does not show the default.
   if (table.table_class() == v1::TABLE_CLASS_STANDARD_INFREQUENT_ACCESS) {
@@ -232,9 +240,7 @@ void WriteTableDescription(const v1::TableDescription& described, storage::JsonW
       // An index of a table that is being restored has no status (PIT-11).
       if (!table.has_restore_summary()) {
         writer->Name("IndexStatus").String(EnumText(index.index_status()));
-        // The service writes Backfilling until the index is ACTIVE.
-        if (index.index_status() != v1::TABLE_STATUS_ACTIVE)
-          writer->Name("Backfilling").Boolean(index.backfilling());
+        WriteBackfilling(table, index, writer);
       }
       WriteOtherThroughputs(index, EnumText(index.index_status()), writer);
       WriteThroughput(index.provisioned_throughput(), writer);
@@ -249,8 +255,7 @@ void WriteTableDescription(const v1::TableDescription& described, storage::JsonW
       WriteVectorIndex(index, writer);
       if (!table.has_restore_summary()) {
         writer->Name("IndexStatus").String(EnumText(index.index_status()));
-        if (index.index_status() != v1::TABLE_STATUS_ACTIVE)
-          writer->Name("Backfilling").Boolean(index.backfilling());
+        WriteBackfilling(table, index, writer);
       }
       writer->Name("IndexSizeBytes").Integer(index.index_size_bytes());
       writer->Name("ItemCount").Integer(index.item_count());

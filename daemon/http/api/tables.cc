@@ -179,7 +179,7 @@ void AnswerCreated(JsonAnswer answer, absl::StatusOr<v1::CreateTableReply> reply
 
 void AnswerUpdated(JsonAnswer answer, absl::StatusOr<v1::UpdateTableReply> reply) {
   if (reply.ok()) {
-    answer.statuses().Updated(reply->table().table_name());
+    answer.statuses().Updated(reply->table());
     answer.statuses().Show(reply->mutable_table());
   }
   AnswerObject<WriteChanged<v1::UpdateTableReply>>(std::move(answer), reply);

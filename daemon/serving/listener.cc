@@ -38,7 +38,7 @@ std::string ReasonOf(int error) {
   return std::strerror(error);
 }
 
-absl::Status Unavailable(const ListenAddress& address, std::string_view message) {
+absl::Status Unavailable(const ListenAddress& address, absl::string_view message) {
   return absl::UnavailableError(absl::StrCat(address.setting, address.setting.empty() ? "" : ": ", message));
 }
 

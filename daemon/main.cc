@@ -290,7 +290,7 @@ ExitCode Run(const Options& options, const Process& process) {
             process.config_file.empty() ? "none" : process.config_file);
 
   // Before anything is made: a second daemon by mistake leaves nothing behind.
-  for (const auto* addresses : {&options.addresses, &options.http_addresses}) {
+  for (const auto* addresses : {&options.addresses, &options.http_addresses, &options.metrics_addresses}) {
     if (absl::Status free = CheckCanListen(*addresses); !free.ok()) return Fail(log, kExitUnavailable, free);
   }
 

@@ -110,6 +110,7 @@ absl::Status ParseAddresses(const Merged& merged, std::string_view name,
             absl::StrFormat("%s: %s is given twice", Subject(merged, name), address->text));
       }
     }
+    address->setting = Subject(merged, name);
     addresses.push_back(*std::move(address));
   }
   return absl::OkStatus();
@@ -181,6 +182,7 @@ absl::Status CheckNoClash(const Merged& merged, const Options& options) {
 absl::Status DeriveAddresses(const Merged& merged, Options& options) {
   ITEMDB_RETURN_IF_ERROR(ParseAddresses(merged, "listen", options.listen, options.addresses));
   if (options.listen.empty()) options.addresses = DefaultListenAddresses();
+  for (ListenAddress& address : options.addresses) address.setting = Subject(merged, "listen");
   ITEMDB_RETURN_IF_ERROR(ParseAddresses(merged, "http-listen", options.http_listen, options.http_addresses));
   for (const ListenAddress& address : options.http_addresses)
     ITEMDB_RETURN_IF_ERROR(CheckHttpAddress(merged, options, "http-listen", address));

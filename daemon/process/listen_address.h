@@ -24,6 +24,9 @@ struct ListenAddress {
   std::string socket_path;
   // True for addresses that other machines cannot reach: unix sockets, 127.0.0.0/8 and [::1].
   bool loopback = true;
+  // What messages call the setting that has this address: "--listen", or where the configuration file has it.
+  // May be empty.
+  std::string setting = {};
 };
 
 struct SocketAddress {

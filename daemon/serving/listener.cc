@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
 namespace itemdb::daemon {
@@ -37,8 +38,12 @@ std::string ReasonOf(int error) {
   return std::strerror(error);
 }
 
+absl::Status Unavailable(const ListenAddress& address, absl::string_view message) {
+  return absl::UnavailableError(absl::StrCat(address.setting, address.setting.empty() ? "" : ": ", message));
+}
+
 absl::Status CannotListen(const ListenAddress& address, int error) {
-  return absl::UnavailableError(absl::StrFormat("cannot listen on %s: %s", address.text, ReasonOf(error)));
+  return Unavailable(address, absl::StrFormat("cannot listen on %s: %s", address.text, ReasonOf(error)));
 }
 
 // The text of `address` with the port that `fd` is bound to.
@@ -129,7 +134,7 @@ absl::Status CheckCanListen(const std::vector<ListenAddress>& addresses) {
   for (const ListenAddress& address : addresses) {
     if (!address.socket_path.empty()) {
       if (absl::Status free = RemoveStaleSocket(address.socket_path); !free.ok())
-        return absl::UnavailableError(free.message());
+        return Unavailable(address, free.message());
       const std::string directory = address.socket_path.substr(0, address.socket_path.rfind('/') + 1);
       if (access(directory.c_str(), W_OK | X_OK) != 0) return CannotListen(address, errno);
       continue;
@@ -163,7 +168,7 @@ absl::Status Listener::Listen(const ListenAddress& address, unsigned socket_perm
     }
   } else {
     absl::Status free = RemoveStaleSocket(address.socket_path);
-    if (!free.ok()) return absl::UnavailableError(free.message());
+    if (!free.ok()) return Unavailable(address, free.message());
   }
   if (bind(socket.fd.get(), target.get(), target.bytes) != 0) return CannotListen(address, errno);
   if (!socket.tcp) {

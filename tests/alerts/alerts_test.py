@@ -283,6 +283,9 @@ def main(folder):
     stream = channel.unary_stream("/itemdb.v1.Data/ScanStream")(b"\x0a\x08\x0a\x06Things\x10\x01")
     next(stream)
     daemons["old state"].put("after it")
+    # WatchRequest{table_name: "Things"}; its replies are not read either.
+    watching = grpc.insecure_channel(daemons["held back"].grpc)
+    watch = watching.unary_stream("/itemdb.v1.Changes/Watch")(b"\x12\x06Things")
     daemons["audited"].fault("full_audit")
 
     def audited_calls():
@@ -324,6 +327,10 @@ def main(folder):
         if answer["status"] != "success":
             print(f"dashboard, {title}: {question}: {answer}")
             failed = True
+        elif "watch" in question and not any(float(series["value"][1]) > 0 for series in answer["data"]["result"]):
+            print(f"dashboard, {title}: {question} does not show the watch that is not read: {answer}")
+            failed = True
+    watch.cancel()
     stop.set()
     overload.kill()
 

@@ -28,6 +28,7 @@ import argparse
 import concurrent.futures
 import functools
 import hashlib
+import itertools
 import json
 import os
 import pathlib
@@ -307,7 +308,7 @@ def section_of(tree, document, heading):
 
 def check_alerts(tree):
     """Each alert has a section in docs/operations.md, and names it as the package installs it; docs/metrics.md has each metric
-    of the dashboard."""
+    of the dashboard, whose panels do not cover each other."""
     document, alerts = "docs/operations.md", "packaging/prometheus/itemdb-alerts.yml"
     rules = re.split(r"^ *- alert: ", (tree.root / alerts).read_text(encoding="utf-8"), flags=re.M)[1:]
     names = [re.match(r"\w+", rule)[0] for rule in rules]
@@ -329,6 +330,15 @@ def check_alerts(tree):
     for name in sorted(re.sub("_(bucket|sum|count)$", "", name) for name in used):
         if f"`{name}`" not in described:
             findings.append(f"{dashboard} uses {name}, which {metrics} does not describe")
+    panels = json.loads((tree.root / dashboard).read_text(encoding="utf-8"))["panels"]
+    if len({panel["id"] for panel in panels}) < len(panels):
+        findings.append(f"{dashboard}: two panels have the same id")
+    for one, other in itertools.combinations(panels, 2):
+        a, b = one["gridPos"], other["gridPos"]
+        if a["x"] < b["x"] + b["w"] and b["x"] < a["x"] + a["w"] and a["y"] < b["y"] + b["h"] and b["y"] < a["y"] + a["h"]:
+            findings.append(f'{dashboard}: the panels "{one["title"]}" and "{other["title"]}" cover each other')
+    findings += [f'{dashboard}: the panel "{panel["title"]}" does not fit into the width of 24'
+                 for panel in panels if panel["gridPos"]["x"] + panel["gridPos"]["w"] > 24]
     return findings
 
 

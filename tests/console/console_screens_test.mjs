@@ -61,6 +61,8 @@ describe('the screens', () => {
         await page.goto(`${itemd.url}/${hash}`);
         for (const text of shows) await page.locator('main').getByText(text).first().waitFor();
         assert.deepEqual(await violations(page), [], hash);
+        const cut = await page.evaluate(() => [...document.querySelectorAll('td:has(.tag)')].filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent));
+        assert.deepEqual(cut, [], hash);
       }
       await page.goto(`${itemd.url}/#/tables/Orders/items`);
       await page.getByRole('button', { name: 'cust_' }).first().click();
@@ -81,6 +83,10 @@ describe('the screens', () => {
       await page.locator('main').getByText(shows[0]).first().waitFor();
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(width <= 360, `${hash} is ${width} wide`);
+      for (const current of await page.locator('nav [aria-current]').all()) {
+        const { x, width: wide } = await current.boundingBox();
+        assert.ok(x >= 0 && x + wide <= 360, `${hash}: ${await current.textContent()} is from ${x} to ${x + wide}`);
+      }
     }
     await context.close();
   });

@@ -60,6 +60,7 @@ TEST_F(OptionsTest, HaveDefaults) {
   EXPECT_FALSE(parsed.options->tls());
   ASSERT_FALSE(parsed.options->addresses.empty());
   EXPECT_EQ(parsed.options->addresses.back().text, "127.0.0.1:7420");
+  EXPECT_EQ(parsed.options->addresses.back().setting, "--listen");
   EXPECT_EQ(parsed.config_file, "");
 }
 
@@ -102,6 +103,7 @@ TEST_F(OptionsTest, AreAllReadFromFlags) {
   ASSERT_EQ(parsed.options->addresses.size(), 2u);
   EXPECT_EQ(parsed.options->addresses[0].text, "127.0.0.1:0");
   EXPECT_EQ(parsed.options->addresses[1].socket_path, "/tmp/s");
+  EXPECT_EQ(parsed.options->addresses[1].setting, "--listen");
   EXPECT_EQ(parsed.options->address_file, "/a.json");
   EXPECT_FALSE(parsed.options->durable());
   EXPECT_TRUE(parsed.options->recover_last_good());

@@ -219,6 +219,29 @@ TEST_F(BadStartTest, OccupiedAddresses) {
               kUnavailable, {"itemd.sock"});
 }
 
+TEST_F(BadStartTest, AnAddressThatIsTakenIsToldWithItsSetting) {
+  const std::string taken = daemon_.endpoint();
+  const std::string other = directory_.path() + "/other";
+  const std::string audit = directory_.path() + "/audit.log";
+  const std::string file = directory_.path() + "/itemd.toml";
+  testing::WriteFile(file, "metrics-listen = \"" + taken + "\"\n");
+  const std::string error = ": cannot listen on " + taken + ": another process uses this address";
+  const auto start = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--data-dir", other, "--audit-log", audit});
+    return RunProgram(testing::ProgramPath("itemd"), arguments);
+  };
+  ExpectError(start({"--listen", taken}), kUnavailable, {"--listen" + error});
+  ExpectError(start({"--listen", "127.0.0.1:0", "--http-listen", taken}), kUnavailable,
+              {"--http-listen" + error});
+  // Another metrics server, for example.
+  ExpectError(start({"--listen", "127.0.0.1:0", "--metrics-listen", taken}), kUnavailable,
+              {"--metrics-listen" + error});
+  ExpectError(start({"--listen", "127.0.0.1:0", "--config", file}), kUnavailable,
+              {"metrics-listen", error, file});
+  EXPECT_FALSE(fs::exists(other));
+  EXPECT_FALSE(fs::exists(audit)) << "a daemon that cannot listen makes no audit log";
+}
+
 TEST_F(BadStartTest, AnAddressFileThatCannotBeWritten) {
   ExpectError(
       RunProgram(testing::ProgramPath("itemd"), {"--data-dir", directory_.path() + "/other", "--listen",

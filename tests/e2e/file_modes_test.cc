@@ -1,4 +1,6 @@
 // Files that itemd creates are for its user only, whatever its umask is; others may read the address file.
+#include <grp.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -6,6 +8,7 @@
 
 #include "tests/e2e/e2e_fixture.h"
 #include "tests/support/files.h"
+#include "tests/support/paths.h"
 
 namespace itemdb::e2e {
 namespace {
@@ -55,6 +58,33 @@ TEST_F(FileModesTest, OnlyTheUserOfTheDaemonMayReadTheDatabase) {
   ASSERT_TRUE(daemon_.Start().ok());
   EXPECT_THAT(daemon_.log(), HasSubstr("other users may enter the data directory data_dir=" +
                                        daemon_.data_directory() + " mode=0750"));
+}
+
+TEST_F(FileModesTest, AUserWhoMayNotConnectIsToldWhoMay) {
+  const auto status = [this] {
+    const std::vector<std::string> arguments = {"--endpoint", "unix:" + socket_, "status"};
+    const std::string itemctl = testing::ProgramPath("itemctl");
+    if (geteuid() != 0) return RunProgram(itemctl, arguments);
+    // Root without the right to pass over permissions.
+    std::vector<std::string> without = {"--bounding-set=-dac_override,-dac_read_search", itemctl};
+    without.insert(without.end(), arguments.begin(), arguments.end());
+    return RunProgram("/usr/bin/setpriv", without);
+  };
+  ASSERT_EQ(status().exit_code, 0);
+  const std::string group = getgrgid(getegid())->gr_name;
+
+  ASSERT_EQ(chmod(socket_.c_str(), 0060), 0);
+  CommandResult refused = status();
+  EXPECT_EQ(refused.exit_code, 5);
+  EXPECT_EQ(refused.err, "itemctl: no itemd answers at unix:" + socket_ +
+                             ": this user may not connect to the socket, but members of the group " + group +
+                             " may: sudo usermod -aG " + group + " \"$USER\", then sign in again\n");
+
+  ASSERT_EQ(chmod(socket_.c_str(), 0), 0);
+  refused = status();
+  EXPECT_EQ(refused.exit_code, 5);
+  EXPECT_THAT(refused.err, HasSubstr("only the user " + std::string(getpwuid(geteuid())->pw_name) +
+                                     " may connect to the socket (itemd's --socket-mode)"));
 }
 
 }  // namespace

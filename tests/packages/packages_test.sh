@@ -3,10 +3,12 @@
 # (systemd-nspawn), and asks the service, also with data directories that earlier programs wrote. Needs root and Debian's
 # package server.
 #
-#   packages_test.sh PACKAGES SUITE ROOT_TAR    PACKAGES: folder of the .deb files; SUITE: the Debian they were built on, such
-#                                               as bookworm; ROOT_TAR: cache of the fresh Debian
+#   packages_test.sh PACKAGES SUITE ROOT_TAR [EARLIER]    PACKAGES: folder of the .deb files; SUITE: the Debian they were built
+#                                                         on, such as bookworm; ROOT_TAR: cache of the fresh Debian; EARLIER:
+#                                                         folder of itemdb_*.deb and itemdb-client_*.deb of a version before,
+#                                                         which are upgraded too
 set -euo pipefail
-packages=$1 suite=$2 root_tar=$3
+packages=$1 suite=$2 root_tar=$3 earlier=${4:-}
 golden=$(dirname "$(realpath "$0")")/../storage
 work=$(mktemp -d)
 root=$work/root
@@ -23,10 +25,15 @@ fi
 
 cp "$packages"/*.deb "$root/root/"
 for format in 1 2; do cp -r "$golden/golden_v$format/data" "$root/root/format-$format"; done
-# The same package with a later version.
-dpkg-deb -R "$packages"/itemdb_*.deb "$work/later"
-sed -i 's/^Version: .*/&+later/' "$work/later/DEBIAN/control"
-dpkg-deb --root-owner-group -b "$work/later" "$root/root/later.deb" >/dev/null
+# The same packages with a later version.
+for package in itemdb itemdb-client; do
+  dpkg-deb -R "$packages/$package"_*.deb "$work/later"
+  sed -i 's/^Version: .*/&+later/' "$work/later/DEBIAN/control"
+  dpkg-deb --root-owner-group -b "$work/later" "$root/root/later-$package.deb" >/dev/null
+  rm -r "$work/later"
+done
+mkdir "$root/root/earlier"
+[[ -z $earlier ]] || cp "$earlier"/itemdb_*.deb "$earlier"/itemdb-client_*.deb "$root/root/earlier"
 
 cat >"$root/root/steps.sh" <<'STEPS'
 #!/bin/bash
@@ -70,7 +77,7 @@ done <<<"$runbooks"
 sed -i 's/^#slow-request.*/slow-request = "250ms"/' /etc/itemdb/itemd.toml
 grep -q '^slow-request = "250ms"' /etc/itemdb/itemd.toml
 before=$(systemctl show -P MainPID itemd)
-apt-get install -q -y ./later.deb
+apt-get install -q -y ./later-itemdb.deb
 systemctl is-active itemd
 [[ $(systemctl show -P MainPID itemd) != "$before" ]]
 [[ $(itemctl -o jsonl item get Birds '{"id": "owl"}') == *'"legs":2'* || $(itemctl -o jsonl item get Birds '{"id": "owl"}') == *'"legs": 2'* ]]
@@ -81,7 +88,7 @@ apt-get remove -q -y itemdb
 [[ ! -e /usr/bin/itemd ]]
 ! systemctl is-active itemd
 [[ -e /etc/itemdb/itemd.toml && -d /var/lib/itemdb/rocksdb ]]
-apt-get install -q -y ./later.deb
+apt-get install -q -y ./later-itemdb.deb
 [[ $(itemctl -o jsonl count Birds) == *1* ]]
 
 : purging removes the configuration and never the data
@@ -109,6 +116,35 @@ rm /usr/local/bin/itemd
 [[ $(readlink "/proc/$(systemctl show -P MainPID itemd)/exe") == /usr/bin/itemd ]]
 [[ $(itemctl -o jsonl count Birds) == *'"Count": 2,'* ]]
 apt-get purge -q -y itemdb itemdb-client
+
+: packages of the version before are upgraded, with the data that their service wrote and a changed configuration
+if [[ -n $(ls earlier) ]]; then
+  rm -rf /var/lib/itemdb
+  apt-get install -q -y --no-install-recommends ./earlier/*.deb
+  systemctl is-active itemd
+  sed -i 's/^#slow-request.*/slow-request = "250ms"/' /etc/itemdb/itemd.toml
+  systemctl restart itemd
+  itemctl order-entry load
+  itemctl order-entry all >answers-before
+  itemctl backup create
+  before=$(systemctl show -P MainPID itemd)
+  programs=$(sha256sum /usr/bin/itemd /usr/bin/itemctl)
+  apt-get install -q -y --no-install-recommends -o Dpkg::Options::=--force-confold ./later-itemdb.deb ./later-itemdb-client.deb
+  [[ $(sha256sum /usr/bin/itemd /usr/bin/itemctl) != "$programs" ]]
+  systemctl is-active itemd
+  [[ $(systemctl show -P MainPID itemd) != "$before" ]]
+  grep -q '^slow-request = "250ms"' /etc/itemdb/itemd.toml
+  itemctl order-entry all >answers-after
+  [[ -s answers-after ]]
+  diff answers-before answers-after
+  itemctl check
+  [[ $(itemctl -o jsonl backup list | wc -l) == 1 ]]
+  itemctl backup verify 1
+  itemctl order-entry place-order ord_900 cust_001 --date 2026-02-01 --rep rep_001 --line prod_100 wh_sea 2 25.00
+  itemctl check
+  apt-get purge -q -y itemdb itemdb-client
+  touch upgraded
+fi
 
 : data of an earlier program of the same format are served after the installation
 data() {
@@ -153,4 +189,9 @@ if [[ ! -e $root/root/passed ]]; then
   exit 1
 fi
 echo "the first answer came $(cat "$root/root/seconds") s after the installation began"
+if [[ -e $root/root/upgraded ]]; then
+  echo "upgraded from $(cd "$earlier" && ls itemdb_*.deb), with its data"
+else
+  echo "there are no packages of an earlier version${earlier:+ in $earlier}, whose upgrade could be tested"
+fi
 echo "installed, asked, upgraded, removed and purged in a fresh Debian ($suite) under systemd"

@@ -1,9 +1,12 @@
 #include "tools/cli/endpoint_probe.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <netdb.h>
 #include <poll.h>
+#include <pwd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -164,6 +167,25 @@ std::string ItemdAddressAt(const std::string& endpoint, const std::string& schem
   return "";
 }
 
+// Why this user may not connect to the unix socket at `endpoint`, and what to do, as the end of a sentence;
+// empty if the user may, or if it is no unix socket.
+std::string WhoMayConnect(const std::string& endpoint) {
+  if (!endpoint.starts_with(kUnixPrefix)) return "";
+  const std::string path = endpoint.substr(kUnixPrefix.size());
+  struct stat file = {};
+  if (access(path.c_str(), W_OK) == 0 || errno != EACCES) return "";
+  if (stat(path.c_str(), &file) != 0) return "this user may not enter the folder of the socket";
+  if ((file.st_mode & S_IWGRP) != 0) {
+    const group* members = getgrgid(file.st_gid);
+    const std::string name = members != nullptr ? members->gr_name : std::to_string(file.st_gid);
+    return "this user may not connect to the socket, but members of the group " + name +
+           " may: sudo usermod -aG " + name + " \"$USER\", then sign in again";
+  }
+  const passwd* owner = getpwuid(file.st_uid);
+  return "only the user " + (owner != nullptr ? owner->pw_name : std::to_string(file.st_uid)) +
+         " may connect to the socket (itemd's --socket-mode)";
+}
+
 // As Diagnosed, for a URL with a port, behind which may be anything that speaks DynamoDB's protocol.
 absl::Status DiagnosedUrl(const absl::Status& status, const std::string& url, const GlobalOptions& options) {
   const size_t scheme = url.find(kSchemeEnd) + kSchemeEnd.size();
@@ -213,8 +235,10 @@ absl::Status Diagnosed(const absl::Status& status, Context& context) {
                                      : itemd);
   };
   switch (ProbeEndpoint(endpoint)) {
-    case Listener::kNone:
-      return status;
+    case Listener::kNone: {
+      const std::string who = WhoMayConnect(endpoint);
+      return who.empty() ? status : unreachable(who);
+    }
     case Listener::kHttp2:
       if (!with_tls) return status;
       return unreachable("the server there does not use TLS: remove the --tls options");

@@ -1,5 +1,5 @@
 // Finds out what listens at an endpoint where no itemd answers: an HTTP server, a TLS port, a server that
-// sends nothing.
+// sends nothing, a unix socket that is not for this user.
 #pragma once
 
 #include <string>

@@ -133,6 +133,10 @@ TEST_F(ListenerTest, SaysWhyAnAddressFails) {
   auto first = Open({"127.0.0.1:0"});
   EXPECT_EQ(OpenError({first->addresses()[0]}),
             "cannot listen on " + first->addresses()[0] + ": another process uses this address");
+  ListenAddress address = *ParseListenAddress(first->addresses()[0]);
+  address.setting = "--metrics-listen";
+  EXPECT_EQ(storage::MessageOf(CheckCanListen({address})),
+            "--metrics-listen: cannot listen on " + address.text + ": another process uses this address");
   EXPECT_THAT(OpenError({"unix:/nowhere/at/all"}), HasSubstr("No such file"));
   EXPECT_THAT(OpenError({"192.0.2.1:0"}), HasSubstr("cannot listen on 192.0.2.1:0: "));
   // All addresses or none: the file of the first one was removed again.

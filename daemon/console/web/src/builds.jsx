@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { itemdb, useLoad } from './api.js';
 import { Empty, Facts, Failure, Loading, Note, ShortTable, TableLink, Top } from './ui.jsx';
 import { BuildProgress } from './table.jsx';
-import { count, dateTime, plural } from './values.js';
+import { count, dateTime, plural, size } from './values.js';
 
 // Tables are asked one by one, so a database of very many is asked in part.
 const maxAsked = 500;
@@ -67,7 +67,7 @@ export function Builds({ session }) {
             ['Findings', count(status.background_check.finding_count)], status.background_check.last_error && ['Last error', status.background_check.last_error]].filter(Boolean)} />
             : <p class="quiet">Off (--background-check-rate).</p>}</section>
         <section class="card"><h2>File check</h2>
-          {status.file_check ? <Facts of={[['Rate', `${count(status.file_check.bytes_per_second)} bytes a second`], ['Rounds finished', count(status.file_check.rounds)], ['Last finished', at(status.file_check.last_end_time_us)],
+          {status.file_check ? <Facts of={[['Rate', `${size(status.file_check.bytes_per_second)} a second`], ['Rounds finished', count(status.file_check.rounds)], ['Last finished', at(status.file_check.last_end_time_us)],
             ['Findings', count(status.file_check.finding_count)]]} /> : <p class="quiet">Off (--file-check-rate 0).</p>}
           {status.check && <p>A check is running: {count(status.check.done)} of {count(status.check.total)} records.</p>}</section>
       </div>}

@@ -2,7 +2,7 @@
 import { h, render } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { loadSession, setEditing, signIn, signOut, useSession } from './api.js';
-import { Dialog, Failure, Loading, Note, linkTo } from './ui.jsx';
+import { Dialog, Failure, Loading, Note, linkTo, useCurrentInView } from './ui.jsx';
 import { Tables } from './tables.jsx';
 import { Table } from './table.jsx';
 import { Metrics } from './metrics.jsx';
@@ -92,6 +92,7 @@ function Console() {
   const [, Screen] = screens[name] ?? screens.tables;
   const where = route.join('/');
   const before = useRef(where);
+  const nav = useCurrentInView(`${name} ${Boolean(session)}`);
   useEffect(() => {
     if (before.current !== where) main.current?.focus();
     before.current = where;
@@ -105,7 +106,7 @@ function Console() {
       <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); main.current.focus(); }}>Skip to the content</a>
       <header class="side">
         <a class="brand" href="#/tables"><span aria-hidden="true"><i /><i /><i /></span>itemdb</a>
-        <nav aria-label="Screens">
+        <nav aria-label="Screens" ref={nav}>
           <ul>{Object.entries(screens).map(([id, [title]]) => (
             <li key={id}><a href={linkTo(id)} aria-current={id === name ? 'page' : undefined}>{title}</a></li>
           ))}</ul>

@@ -67,16 +67,20 @@ const perSecond = (name) => (before, after) => Math.max(0, (after[name] - before
 const now = (name) => (_, after) => after[name];
 const rate = (value) => `${value < 10 ? value.toFixed(1) : count(Math.round(value))}/s`;
 
+// Distances of the marks on an axis: no two marks in one second, and round numbers of what is shown.
+const seconds = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600];
+const powersOfTwo = Array.from({ length: 60 }, (_, i) => 2 ** i);
+
 const plots = [
   { title: 'Requests', format: rate, series: [['reads', perSecond('reads')], ['writes and others', perSecond('others')]] },
   { title: 'Latency', format: duration, least: 0.0005, series: [['99 %', (a, b) => quantile(a, b, 0.99)], ['median', (a, b) => quantile(a, b, 0.5)]] },
   { title: 'Failures', format: rate, series: [['failures and false conditions', perSecond('failures')]] },
   { title: 'Commits', format: rate, series: [['commits', perSecond('commits')], ['groups', perSecond('groups')]] },
   { title: 'Time of a synced write', format: duration, least: 0.0005, series: [['mean', (a, b) => (b.syncs > a.syncs ? (b.syncSeconds - a.syncSeconds) / (b.syncs - a.syncs) : null)]] },
-  { title: 'Bytes', least: 1024, format: (value) => `${size(Math.round(value))}/s`, series: [['replies', perSecond('replyBytes')], ['requests', perSecond('requestBytes')]] },
+  { title: 'Bytes', marks: powersOfTwo, least: 1024, format: (value) => `${size(Math.round(value))}/s`, series: [['replies', perSecond('replyBytes')], ['requests', perSecond('requestBytes')]] },
   { title: 'In flight', format: count, series: [['requests', now('inFlight')], ['streams', now('streams')]] },
-  { title: 'Memory', format: (value) => size(Math.round(value)), series: [['resident', now('resident')], ['limit', now('limit')]] },
-  { title: 'Disk', format: (value) => size(Math.round(value)), series: [['used', now('used')], ['waiting for compaction', now('pending')]] },
+  { title: 'Memory', marks: powersOfTwo, format: (value) => size(Math.round(value)), series: [['resident', now('resident')], ['limit', now('limit')]] },
+  { title: 'Disk', marks: powersOfTwo, format: (value) => size(Math.round(value)), series: [['used', now('used')], ['waiting for compaction', now('pending')]] },
 ];
 
 function Plot({ plot, data }) {
@@ -89,8 +93,8 @@ function Plot({ plot, data }) {
     const options = {
       width: box.current.clientWidth, height: 140, padding: [8, 8, 0, 0], cursor: { y: false }, legend: { show: false },
       scales: { y: { range: (_, low, high) => [0, Math.max(high * 1.1, plot.least ?? 1)] } },
-      axes: [{ ...axis, values: (_, times) => times.map((one) => new Date(one * 1000).toTimeString().slice(0, 8)), space: 80, size: 28 },
-        { ...axis, size: 72, values: (_, values) => values.map((one) => plot.format(one)), space: 32 }],
+      axes: [{ ...axis, values: (_, times) => times.map((one) => new Date(one * 1000).toTimeString().slice(0, 8)), incrs: seconds, space: 80, size: 28 },
+        { ...axis, size: 72, values: (_, values) => values.map((one) => plot.format(one)), space: 32, ...(plot.marks ? { incrs: plot.marks } : {}) }],
       series: [{}, ...plot.series.map(([label], i) => ({ label, stroke: colour(i === 0 ? '--accent' : '--quiet'), width: i === 0 ? 2 : 1.5, spanGaps: true, points: { show: false } }))],
     };
     made.current = new uPlot(options, data, box.current);

@@ -2,7 +2,7 @@
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
 import { dynamo, itemdb, useLoad } from './api.js';
-import { Facts, Failure, Figures, Loading, Note, ShortTable, Tag, Top, linkTo } from './ui.jsx';
+import { Facts, Failure, Figures, Loading, Note, ShortTable, Tag, Top, linkTo, useCurrentInView } from './ui.jsx';
 import { Items } from './items.jsx';
 import { Changes } from './changes.jsx';
 import { PointInTime } from './backups.jsx';
@@ -82,6 +82,7 @@ const tabs = [['overview', 'Overview'], ['items', 'Items'], ['changes', 'Changes
 
 export function Table({ name, tab = 'overview', start, session }) {
   const [building, setBuilding] = useState(false);
+  const row = useCurrentInView(tab);
   const { value, error, again } = useLoad(async (options) => {
     const [{ table }, ttl, recovery] = await Promise.all([
       itemdb('Tables/DescribeTable', { table_name: name }, options),
@@ -96,7 +97,7 @@ export function Table({ name, tab = 'overview', start, session }) {
   return (
     <div>
       <Top title={name} crumb={<a href="#/tables">Tables</a>} />
-      <nav class="tabs" aria-label="Parts of the table">{tabs.map(([id, title]) => (
+      <nav class="tabs" aria-label="Parts of the table" ref={row}>{tabs.map(([id, title]) => (
         <a key={id} href={linkTo('tables', name, id)} aria-current={id === tab ? 'page' : undefined}>{title}</a>
       ))}</nav>
       <Failure error={error} again={again} />

@@ -12,6 +12,19 @@ export const Top = ({ title, crumb, children }) => {
   );
 };
 
+// For a row of links that scrolls on a phone: the current one is seen. `where` changes with it.
+export function useCurrentInView(where) {
+  const row = useRef();
+  useLayoutEffect(() => {
+    const current = row.current?.querySelector('[aria-current]');
+    if (!current) return;
+    const box = row.current.getBoundingClientRect();
+    const { left, right } = current.getBoundingClientRect();
+    if (right > box.right || left < box.left) row.current.scrollLeft += (left + right - box.left - box.right) / 2;
+  }, [where]);
+  return row;
+}
+
 export const Note = ({ kind = '', children }) => <div class={`note ${kind}`} role={kind === 'bad' ? 'alert' : 'status'}>{children}</div>;
 
 export const Failure = ({ error, again }) => error && (

@@ -502,7 +502,11 @@ TEST_F(ArchiveTest, DamageInTheMiddleIsFoundAndNamesTheSegment) {
   WriteFile(archive_ + "/" + middle, whole.substr(0, whole.size() - 1));
   EXPECT_THAT(RestoreTo(last).status().ToString(), HasSubstr(middle + " ends after change"));
   fs::remove(archive_ + "/" + middle);
-  EXPECT_EQ(ReasonOf(RestoreTo(last).status()), kReasonRestorePointUnknown);
+  const absl::Status missing = RestoreTo(last).status();
+  EXPECT_EQ(ReasonOf(missing), kReasonRestorePointUnknown);
+  EXPECT_THAT(std::string(missing.message()),
+              AllOf(HasSubstr("cannot be restored: the archive has a gap after change"),
+                    HasSubstr("because " + middle + " is missing or damaged")));
   WriteFile(archive_ + "/" + middle, whole);
   ExpectRestored(last, states.at(last));
 }

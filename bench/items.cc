@@ -51,6 +51,20 @@ uint64_t Mixed(uint64_t number) {
   return number ^ (number >> 31);
 }
 
+std::string GroupOf(uint64_t number) { return "group" + std::to_string(Mixed(number) % 10'000); }
+std::string PartitionOf(uint64_t number, uint64_t collection_items) {
+  return "pk" + std::to_string(Mixed(number / collection_items));
+}
+std::string RankOf(uint64_t number) { return std::to_string(number % 1'000'000); }
+std::string SortOf(uint64_t number, uint64_t collection_items) {
+  return "sk" + std::to_string(number % collection_items);
+}
+std::string TextOf(uint64_t number) {
+  std::string text;
+  for (uint64_t i = 0; i < 14; ++i) text += std::to_string(Mixed(number * 14 + i));
+  return text;
+}
+
 }  // namespace
 
 std::string EncodedItem(uint64_t number, uint64_t collection_items) {
@@ -60,14 +74,19 @@ std::string EncodedItem(uint64_t number, uint64_t collection_items) {
     attribute->set_name(name);
     return attribute->mutable_value();
   };
-  std::string text;
-  for (uint64_t i = 0; i < 14; ++i) text += std::to_string(Mixed(number * 14 + i));
-  add("group")->set_s("group" + std::to_string(Mixed(number) % 10'000));
-  add("pk")->set_s("pk" + std::to_string(Mixed(number / collection_items)));
-  add("rank")->set_n(std::to_string(number % 1'000'000));
-  add("sk")->set_s("sk" + std::to_string(number % collection_items));
-  add("text")->set_s(text);
+  add("group")->set_s(GroupOf(number));
+  add("pk")->set_s(PartitionOf(number, collection_items));
+  add("rank")->set_n(RankOf(number));
+  add("sk")->set_s(SortOf(number, collection_items));
+  add("text")->set_s(TextOf(number));
   return item.SerializeAsString();
+}
+
+std::string JsonItem(uint64_t number, uint64_t collection_items) {
+  return R"({"group":{"S":")" + GroupOf(number) + R"("},"pk":{"S":")" +
+         PartitionOf(number, collection_items) + R"("},"rank":{"N":")" + RankOf(number) +
+         R"("},"sk":{"S":")" + SortOf(number, collection_items) + R"("},"text":{"S":")" + TextOf(number) +
+         "\"}}";
 }
 
 absl::Status LoadItems(Session& session, const std::string& command, storage::Database& database,

@@ -17,6 +17,9 @@ v1::CreateTableRequest TableNamed(const std::string& name);
 // compress well. The order of the keys is not the order of the numbers.
 std::string EncodedItem(uint64_t number, uint64_t collection_items);
 
+// The same as DynamoDB's JSON.
+std::string JsonItem(uint64_t number, uint64_t collection_items);
+
 // Creates the table and puts the items 0 to `items` - 1. `command` is named when progress is shown.
 absl::Status LoadItems(Session& session, const std::string& command, storage::Database& database,
                        const std::string& table, uint64_t items, uint64_t collection_items);

@@ -8,6 +8,7 @@
 #include "bench/echo_server.h"
 #include "bench/http.h"
 #include "bench/http_echo_server.h"
+#include "bench/imports.h"
 #include "bench/live.h"
 #include "bench/ordering_cost.h"
 #include "bench/reclaim.h"
@@ -51,6 +52,9 @@ struct Options {
   uint64_t live_orders = 1'000'000;
   int live_writers = 4;
   uint64_t backup_items = 1'000'000;
+  uint64_t import_items = 1'000'000;
+  bool backup_imported = false;
+  double put_rate = 0;
   uint64_t reclaim_items = 1'000'000;
   uint64_t reclaim_collection_items = 1;
   int64_t reclaim_mib = 16;
@@ -130,6 +134,16 @@ void AddOptions(CLI::App& app, Options& options) {
       ->type_name("N");
   app.add_option("--backup-items", options.backup_items, "Items of the table of backups (default 1000000)")
       ->check(CLI::Range(1'000, 100'000'000))
+      ->type_name("N");
+  app.add_flag("--backup-imported", options.backup_imported,
+               "backups imports its table and measures backups only: for tens of millions of items");
+  app.add_option("--import-items", options.import_items, "Items that imports imports (default 1000000)")
+      ->check(CLI::Range(1'000, 100'000'000))
+      ->type_name("N");
+  app.add_option(
+         "--put-rate", options.put_rate,
+         "Puts a second of all callers of standby; 0: each puts as soon as it has an answer (default 0)")
+      ->check(CLI::Range(0.0, 1e6))
       ->type_name("N");
   app.add_option("--reclaim-items", options.reclaim_items,
                  "Items of the table that reclaim deletes (default 1000000)")
@@ -253,12 +267,17 @@ absl::Status RunCommand(const std::string& command, const Options& options) {
   if (all || command == "standby") {
     ITEMDB_RETURN_IF_ERROR(RunStandby(session, {.callers = options.callers.empty() ? 16 : options.callers[0],
                                                 .seconds = options.seconds,
-                                                .rounds = options.rounds}));
+                                                .rounds = options.rounds,
+                                                .puts_per_second = options.put_rate}));
+  }
+  if (all || command == "imports") {
+    ITEMDB_RETURN_IF_ERROR(RunImports(session, {.items = options.import_items, .rounds = options.rounds}));
   }
   if (all || command == "backups") {
-    ITEMDB_RETURN_IF_ERROR(RunBackups(
-        session,
-        {.items = options.backup_items, .writers = options.live_writers, .seconds = 5 * options.seconds}));
+    ITEMDB_RETURN_IF_ERROR(RunBackups(session, {.items = options.backup_items,
+                                                .imports = options.backup_imported,
+                                                .writers = options.live_writers,
+                                                .seconds = 5 * options.seconds}));
   }
   if (all || command == "vectors") {
     ITEMDB_RETURN_IF_ERROR(RunVectors(session, {.vectors = options.vectors,
@@ -293,7 +312,8 @@ int Main(int argc, char** argv) {
   app.add_subcommand("live", "Backfill of an index on a live table, its check, a watch; writes meanwhile");
   app.add_subcommand("reclaim", "Time to reclaim the space of a deleted table, and puts meanwhile");
   app.add_subcommand("watches", "Puts with and without idle watches of other tables");
-  app.add_subcommand("standby", "Puts with an archive and a standby, and the time of a promotion");
+  app.add_subcommand("standby", "Puts with an archive, backups and a standby, and the time of a promotion");
+  app.add_subcommand("imports", "Items per second that ImportTable makes a table of");
   app.add_subcommand("backups", "Times and sizes of backups, restores, exports and imports; archive lag");
   app.add_subcommand("vectors",
                      "Searches of a vector index: exact, by its graph, and hnswlib and faiss alone");

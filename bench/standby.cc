@@ -63,6 +63,9 @@ struct Setting {
   std::string name;
   ServerProcess primary;
   std::optional<ServerProcess> standby = std::nullopt;
+  // One backup after another while puts are measured.
+  bool makes_backups = false;
+  int64_t backups = 0;
   std::vector<double> per_second = {};
   std::vector<double> p50_ms = {};
   std::vector<double> p99_ms = {};
@@ -71,24 +74,42 @@ struct Setting {
   std::vector<double> behind_ms = {};
 };
 
-absl::StatusOr<Setting> MakeSetting(Session& session, const std::string& name, bool has_archive,
-                                    bool has_standby, bool acknowledges) {
+absl::Status MakeBackup(const ServerProcess& server) {
+  grpc::ClientContext context;
+  v1::DatabaseBackup backup;
+  return ToStatus(v1::Admin::NewStub(server.channel)
+                      ->CreateDatabaseBackup(&context, v1::CreateDatabaseBackupRequest(), &backup));
+}
+
+struct SettingParts {
+  const char* name = nullptr;
+  bool archive = false;
+  bool backups = false;
+  bool standby = false;
+  bool acknowledges = false;
+};
+constexpr SettingParts kSettings[] = {
+    {.name = "alone"},
+    {.name = "archive", .archive = true},
+    {.name = "archive, backups", .archive = true, .backups = true},
+    {.name = "standby", .archive = true, .standby = true},
+    {.name = "standby acknowledges", .archive = true, .standby = true, .acknowledges = true},
+};
+constexpr size_t kPromoted = 3;
+
+absl::StatusOr<Setting> MakeSetting(Session& session, const SettingParts& parts) {
+  const std::string name = parts.name;
   session.Progress("standby: starting " + name);
   const std::string directory = session.scratch.NewPath();
   std::vector<std::string> arguments;
-  if (has_archive) {
+  if (parts.archive) {
     arguments = {"--archive-directory", directory + ".archive", "--backup-directory", directory + ".backups"};
   }
-  if (acknowledges) arguments.push_back("--standby-acknowledge");
-  Setting setting{.name = name, .primary = {}};
+  if (parts.acknowledges) arguments.push_back("--standby-acknowledge");
+  Setting setting{.name = name, .primary = {}, .makes_backups = parts.backups};
   ITEMDB_ASSIGN_OR_RETURN(setting.primary, StartItemdWith(directory, arguments));
-  if (has_standby) {
-    ITEMDB_RETURN_IF_ERROR(AwaitSuccess(session, [&] {
-      grpc::ClientContext context;
-      v1::DatabaseBackup backup;
-      return ToStatus(v1::Admin::NewStub(setting.primary.channel)
-                          ->CreateDatabaseBackup(&context, v1::CreateDatabaseBackupRequest(), &backup));
-    }));
+  if (parts.standby) {
+    ITEMDB_RETURN_IF_ERROR(AwaitSuccess(session, [&] { return MakeBackup(setting.primary); }));
     ITEMDB_ASSIGN_OR_RETURN(
         setting.standby, StartItemdWith(session.scratch.NewPath(), {"--standby", setting.primary.address}));
   }
@@ -124,9 +145,23 @@ absl::Status Measure(Session& session, const StandbyOptions& options, Setting* s
     callers.emplace_back([&, caller] {
       const auto stub = v1::Data::NewStub(setting->primary.channel);
       for (uint64_t i = static_cast<uint64_t>(caller); !stops; i += static_cast<uint64_t>(options.callers)) {
-        const Clock::time_point start = Clock::now();
+        Clock::time_point start = Clock::now();
+        if (options.puts_per_second > 0) {
+          start = begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
+                              static_cast<double>(i) / options.puts_per_second));
+          std::this_thread::sleep_until(start);
+          if (stops) return;
+        }
         if (!PutOrder(*stub, i % kWrittenOrders).ok()) failed = true;
         latencies_ms[static_cast<size_t>(caller)].push_back(SecondsSince(start) * 1e3);
+      }
+    });
+  }
+  if (setting->makes_backups) {
+    callers.emplace_back([&] {
+      while (!stops) {
+        if (!MakeBackup(setting->primary).ok()) failed = true;
+        ++setting->backups;
       }
     });
   }
@@ -134,7 +169,7 @@ absl::Status Measure(Session& session, const StandbyOptions& options, Setting* s
   stops = true;
   for (std::thread& caller : callers) caller.join();
   const double seconds = SecondsSince(begin);
-  if (failed) return absl::InternalError("a put failed (" + setting->name + ")");
+  if (failed) return absl::InternalError("a put or a backup failed (" + setting->name + ")");
   std::vector<double> all;
   for (const std::vector<double>& some : latencies_ms) all.insert(all.end(), some.begin(), some.end());
   const Percentiles percentiles = PercentilesOf(std::move(all));
@@ -168,9 +203,8 @@ absl::StatusOr<double> MeasurePromotion(Session& session, Setting* setting) {
 
 absl::Status RunStandby(Session& session, const StandbyOptions& options) {
   std::vector<Setting> settings;
-  for (int i = 0; i < 4; ++i) {
-    constexpr const char* kNames[] = {"alone", "archive", "standby", "standby acknowledges"};
-    ITEMDB_ASSIGN_OR_RETURN(Setting setting, MakeSetting(session, kNames[i], i >= 1, i >= 2, i == 3));
+  for (const SettingParts& parts : kSettings) {
+    ITEMDB_ASSIGN_OR_RETURN(Setting setting, MakeSetting(session, parts));
     settings.push_back(std::move(setting));
   }
   for (int round = 0; round < options.rounds; ++round) {
@@ -182,16 +216,20 @@ absl::Status RunStandby(Session& session, const StandbyOptions& options) {
     }
   }
   session.Progress("standby: promotion");
-  ITEMDB_ASSIGN_OR_RETURN(const double promotion_ms, MeasurePromotion(session, &settings[2]));
+  ITEMDB_ASSIGN_OR_RETURN(const double promotion_ms, MeasurePromotion(session, &settings[kPromoted]));
   session.Progress("");
 
   TextTable table;
-  table.title = "Durable puts of " + std::to_string(options.callers) +
-                " callers through gRPC, with an archive and a standby on the same machine";
+  const std::string rate =
+      options.puts_per_second == 0 ? "" : ", " + Figure(options.puts_per_second) + " a second,";
+  table.title = "Durable puts of " + std::to_string(options.callers) + " callers" + rate +
+                " through gRPC, with an archive, backups and a standby on the same machine";
   table.columns = {
       "", "puts/s", "p50 ms", "p99 ms", "p99 of alone", "server CPU us/put", "standby behind ms"};
   std::vector<ordered_json> lines;
+  int64_t backups = 0;
   for (const Setting& setting : settings) {
+    backups += setting.backups;
     std::vector<double> ratios;
     for (size_t round = 0; round < setting.p99_ms.size(); ++round)
       ratios.push_back(setting.p99_ms[round] / settings[0].p99_ms[round]);
@@ -203,6 +241,7 @@ absl::Status RunStandby(Session& session, const StandbyOptions& options) {
     lines.push_back({{"figure", "standby"},
                      {"setting", setting.name},
                      {"callers", options.callers},
+                     {"put_rate", options.puts_per_second},
                      {"puts_per_second", ToJson(SpreadOf(setting.per_second))},
                      {"p50_ms", ToJson(SpreadOf(setting.p50_ms))},
                      {"p99_ms", ToJson(SpreadOf(setting.p99_ms))},
@@ -211,7 +250,8 @@ absl::Status RunStandby(Session& session, const StandbyOptions& options) {
     if (has_standby) lines.back()["standby_behind_ms"] = ToJson(SpreadOf(setting.behind_ms));
   }
   table.notes = {"From kill -9 of a primary to the first answered write of its promoted standby: " +
-                 Figure(promotion_ms) + " ms."};
+                     Figure(promotion_ms) + " ms.",
+                 "Backups made one after another meanwhile: " + std::to_string(backups) + "."};
   lines.push_back({{"figure", "promotion"}, {"milliseconds", promotion_ms}});
   session.report.Add(table, lines);
   return absl::OkStatus();

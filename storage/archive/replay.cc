@@ -136,27 +136,43 @@ size_t FindChain(const ArchiveContents& contents, uint64_t chain_id, uint64_t se
   return static_cast<size_t>(found - contents.chains.begin());
 }
 
+// Why nothing behind `end`, the end of the chain, can be restored with a backup of the chain. Only if another
+// chain follows.
+std::string GapText(const ArchiveContents& contents, size_t chain_index, const CommitPosition& end) {
+  const ArchiveChain& chain = contents.chains[chain_index];
+  const ArchiveChain& next = contents.chains[chain_index + 1];
+  std::string text =
+      absl::StrCat("the archive has a gap after change ", end.change, " of ", TimeText(end.commit_time_us),
+                   ", up to change ", next.after_change, " of ", TimeText(next.begin_time_us));
+  // What the next chain goes on with.
+  const uint64_t missing = next.segments.front().previous;
+  if (missing > chain.segments.back().number)
+    absl::StrAppend(&text, ", because ", SegmentName(missing), " is missing or damaged");
+  absl::StrAppend(&text, ", and there is no backup behind the gap to begin with; change ", end.change,
+                  " can be restored");
+  return text;
+}
+
 // `sequence`: of the last group in the chain.
 absl::Status CheckReaches(const ArchiveContents& contents, size_t chain_index, const CommitPosition& end,
                           uint64_t sequence, const RestorePoint& point) {
   const std::string ends =
       absl::StrCat("the archive ends at change ", end.change, " of ", TimeText(end.commit_time_us));
+  const bool is_last = chain_index + 1 == contents.chains.size();
   if (point.change.has_value() && end.change < *point.change) {
-    return PointUnknownError(absl::StrCat("change ", *point.change, " cannot be restored: ", ends));
+    return PointUnknownError(absl::StrCat("change ", *point.change, " cannot be restored: ",
+                                          is_last ? ends : GapText(contents, chain_index, end)));
   }
   if (point.time_us.has_value() && *point.time_us > NowMicros())
     return PointUnknownError(absl::StrCat(TimeText(*point.time_us), " is in the future; ", ends));
-  if (point.change.has_value() || chain_index + 1 == contents.chains.size()) return absl::OkStatus();
+  if (point.change.has_value() || is_last) return absl::OkStatus();
   const ArchiveChain& next = contents.chains[chain_index + 1];
   // Commits may be missing between the chains, and nobody knows when they were made.
   const bool nothing_is_missing =
       next.store_id == contents.chains[chain_index].store_id && next.after_sequence == sequence;
   if (point.time_us.has_value() && *point.time_us < next.begin_time_us && nothing_is_missing)
     return absl::OkStatus();
-  return PointUnknownError(absl::StrCat(
-      "the archive has a gap after change ", end.change, " of ", TimeText(end.commit_time_us),
-      ", up to change ", next.after_change, " of ", TimeText(next.begin_time_us),
-      ", and there is no backup behind the gap to begin with; change ", end.change, " can be restored"));
+  return PointUnknownError(GapText(contents, chain_index, end));
 }
 
 }  // namespace

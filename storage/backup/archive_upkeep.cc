@@ -96,6 +96,7 @@ void ArchiveUpkeep::Loop() {
   uint64_t told_chain_id = 0;
   Clock::time_point next = Clock::now();
   Clock::time_point earliest = next;
+  bool has_warned = false;
   while (thread_.WaitFor(kUpkeepTick)) {
     // Point-in-time recovery of a table may begin one.
     if (engine_.archive() == nullptr) continue;
@@ -109,6 +110,7 @@ void ArchiveUpkeep::Loop() {
     absl::Status kept = engine_.archive()->CheckAnswers();
     if (kept.ok()) kept = KeepBackups();
     if (kept.ok()) kept = DeleteOld();
+    if (kept.ok() && !std::exchange(has_warned, true)) WarnOfTheDisk();
     // Not when the archive cannot be written, which it says itself.
     const bool is_told = kept.ok() && TellRestorableTimes().ok();
     engine_.EndBackupCall();
@@ -123,6 +125,20 @@ void ArchiveUpkeep::Loop() {
     error_ = kept;
     if (kept.ok()) covered_chain_id_ = now;
   }
+}
+
+void ArchiveUpkeep::WarnOfTheDisk() const {
+  const DatabaseOptions& options = engine_.options();
+  const bool archive_shares = IsOnTheDiskOfTheData(engine_, engine_.archive()->directory());
+  const bool backups_share = IsOnTheDiskOfTheData(engine_);
+  if (!archive_shares && !backups_share) return;
+  options.log->info(
+      "{} on the disk of the data, and lost with it; --archive-directory and --backup-directory name others "
+      "archive={} backups={}",
+      !backups_share   ? "the archive is"
+      : archive_shares ? "the archive and the backups are"
+                       : "the backups are",
+      engine_.archive()->directory(), BackupDirectoryOf(engine_));
 }
 
 absl::StatusOr<bool> HasBackupForArchive(const Engine& engine) {

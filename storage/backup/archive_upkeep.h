@@ -34,6 +34,8 @@ class ArchiveUpkeep {
 
  private:
   void Loop();
+  // Logs what is lost with the disk of the data.
+  void WarnOfTheDisk() const;
   // Makes a backup if one is needed.
   absl::Status KeepBackups();
   absl::Status DeleteOld();

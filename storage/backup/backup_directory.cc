@@ -176,8 +176,10 @@ absl::Status BackupDirectory::Delete(uint32_t backup_id) {
 void BackupDirectory::Stop() { writer_->StopBackup(); }
 
 absl::Status BackupDirectory::CopyTo(const v1::DatabaseBackup& backup, const std::string& to) const {
-  return FromBackupEngine("cannot restore backup " + std::to_string(backup.backup_id()),
-                          engine_->RestoreDBFromBackup(backup.backup_id(), to, to));
+  const rocksdb::Status copied = engine_->RestoreDBFromBackup(backup.backup_id(), to, to);
+  // RocksDB does not say which file it is.
+  if (copied.IsCorruption()) ITEMDB_RETURN_IF_ERROR(Verify(backup));
+  return FromBackupEngine("cannot restore backup " + std::to_string(backup.backup_id()), copied);
 }
 
 }  // namespace itemdb::storage

@@ -21,6 +21,9 @@ namespace {
 
 // Times of files may be so much older than the clock.
 constexpr int64_t kFileTimeErrorUs = 10'000;
+// No backup takes longer, if nothing bounds its bytes per second.
+constexpr int64_t kLongestBackupUs = int64_t{10} * 60 * 1'000'000;
+constexpr int64_t kSlowestBytesPerSecond = 1'000'000;
 // How often a call that cannot be asked looks whether its caller has left.
 constexpr std::chrono::milliseconds kCancellationInterval(50);
 
@@ -56,11 +59,15 @@ std::string BackupDirectoryOf(const Engine& engine) {
   return options.backup_directory.empty() ? options.data_directory + "/backups" : options.backup_directory;
 }
 
-bool IsOnTheDiskOfTheData(const Engine& engine) {
-  struct stat backups = {};
+bool IsOnTheDiskOfTheData(const Engine& engine, const std::string& directory) {
+  struct stat other = {};
   struct stat data = {};
-  return stat(BackupDirectoryOf(engine).c_str(), &backups) == 0 &&
-         stat(engine.options().data_directory.c_str(), &data) == 0 && backups.st_dev == data.st_dev;
+  return stat(directory.c_str(), &other) == 0 && stat(engine.options().data_directory.c_str(), &data) == 0 &&
+         other.st_dev == data.st_dev;
+}
+
+bool IsOnTheDiskOfTheData(const Engine& engine) {
+  return IsOnTheDiskOfTheData(engine, BackupDirectoryOf(engine));
 }
 
 absl::Status CheckGoesOn(const Engine& engine, const Cancellation* cancellation, bool shares_disk) {
@@ -129,14 +136,22 @@ absl::StatusOr<v1::ListDatabaseBackupsReply> ListBackups(const Engine& engine) {
 int64_t BackupEndMicros(Engine& engine, const v1::DatabaseBackup& backup, int64_t next_begin_us) {
   if (const auto end = ReadBackupEnd(engine.env(), BackupDirectoryOf(engine), backup); end.has_value())
     return *end;
-  // BackupEngine writes its description last. A copy of it may be younger than the backup: one backup at a
-  // time is made, so this one was done before the next one began.
+  // BackupEngine writes its description last. A copy of it may be younger than the backup, by days: the
+  // backup was done before the next one began, because one at a time is made, and did not take longer than
+  // the slowest. If it did, a restore to the time between finds that out later, and says so.
   const std::string path = BackupDirectoryOf(engine) + "/meta/" + std::to_string(backup.backup_id());
   struct stat description = {};
   if (stat(path.c_str(), &description) != 0) return INT64_MAX;
   const int64_t written_us =
       int64_t{description.st_mtim.tv_sec} * 1'000'000 + description.st_mtim.tv_nsec / 1'000;
-  const int64_t at_most_us = std::min(next_begin_us, BackupClockMicros(engine));
+  const int64_t bound = engine.options().backup_bytes_per_second;
+  const int64_t bytes_per_second =
+      bound == 0 ? kSlowestBytesPerSecond : std::min(bound, kSlowestBytesPerSecond);
+  const int64_t slowest_us =
+      kLongestBackupUs + static_cast<int64_t>(static_cast<double>(backup.size_bytes()) /
+                                              static_cast<double>(bytes_per_second) * 1e6);
+  const int64_t at_most_us =
+      std::min({next_begin_us, BackupClockMicros(engine), backup.begin_time_us() + slowest_us});
   return std::max(backup.begin_time_us(), std::min(written_us + kFileTimeErrorUs, at_most_us));
 }
 

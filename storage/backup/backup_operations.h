@@ -22,15 +22,16 @@ absl::StatusOr<v1::DatabaseBackup> VerifyBackup(const Engine& engine, uint32_t b
 absl::StatusOr<v1::DeleteDatabaseBackupsReply> DeleteBackups(const Engine& engine,
                                                              const v1::DeleteDatabaseBackupsRequest& request);
 
-// Until when `backup` was made, in microseconds since the Unix epoch: it has no commit that is later.
-// `next_begin_us`: when the next backup of the directory was begun, INT64_MAX if it is the last. INT64_MAX:
-// its description is gone.
+// Until when `backup` was made, in microseconds since the Unix epoch: it has no commit that is later. If that
+// was not noted, at the latest when the slowest backup of its size would be done. `next_begin_us`: when the
+// next backup of the directory was begun, INT64_MAX if it is the last. INT64_MAX: its description is gone.
 int64_t BackupEndMicros(Engine& engine, const v1::DatabaseBackup& backup, int64_t next_begin_us);
 
 // The directory of the backups, as the options say. It may not exist.
 std::string BackupDirectoryOf(const Engine& engine);
 // Whether that directory, which must exist, and the database share a file system, and so its free space.
 bool IsOnTheDiskOfTheData(const Engine& engine);
+bool IsOnTheDiskOfTheData(const Engine& engine, const std::string& directory);
 // Why a backup must not be made, or go on. UNAVAILABLE: the database must be reopened. RESOURCE_EXHAUSTED
 // (DISK_FULL): it shares the disk of the data, which is below the free-space floor. CANCELLED.
 absl::Status CheckGoesOn(const Engine& engine, const Cancellation* cancellation, bool shares_disk);

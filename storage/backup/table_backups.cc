@@ -131,7 +131,10 @@ absl::Status CheckInWindow(int64_t time_ms, const std::vector<RecoveryTimes>& ti
 }  // namespace
 
 TableBackups::TableBackups(Engine& engine, CheckPoint check_point)
-    : engine_(engine), check_point_(std::move(check_point)), calls_(/*threads=*/1, kMaxWaitingCalls) {}
+    : engine_(engine),
+      check_point_(std::move(check_point)),
+      calls_(/*threads=*/1, kMaxWaitingCalls),
+      point_calls_(/*threads=*/1, kMaxWaitingCalls) {}
 
 void TableBackups::Start() {
   thread_.Start([this] { Loop(); });
@@ -140,6 +143,7 @@ void TableBackups::Start() {
 void TableBackups::Stop() {
   cancellation_.Cancel();
   calls_.Stop();
+  point_calls_.Stop();
   thread_.Stop();
 }
 
@@ -161,13 +165,13 @@ absl::StatusOr<std::shared_ptr<TableBackupDirectory>> TableBackups::FindDirector
 // ---- calls
 
 template <typename Reply, typename Operation>
-void TableBackups::RunCall(Operation operation, Done<Reply> done) {
+void TableBackups::RunCall(IoPool& pool, Operation operation, Done<Reply> done) {
   auto shared_done = std::make_shared<Done<Reply>>(std::move(done));
   IoPool::Task task = [operation = std::move(operation), shared_done]() mutable {
     absl::StatusOr<Reply> reply = operation();
     std::move (*shared_done)(std::move(reply));
   };
-  if (!calls_.Submit(task, IoPriority::kLong)) std::move (*shared_done)(IoPoolFullError());
+  if (!pool.Submit(task, IoPriority::kLong)) std::move (*shared_done)(IoPoolFullError());
 }
 
 void TableBackups::CreateBackup(v1::CreateBackupRequest request, Done<v1::CreateBackupReply> done) {
@@ -224,8 +228,8 @@ absl::StatusOr<std::vector<v1::TableBackup>> TableBackups::Unfinished() {
 }
 
 void TableBackups::DescribeBackup(v1::DescribeBackupRequest request, Done<v1::DescribeBackupReply> done) {
-  RunCall<v1::DescribeBackupReply>([this, request = std::move(request)] { return Describe(request); },
-                                   std::move(done));
+  RunCall<v1::DescribeBackupReply>(
+      calls_, [this, request = std::move(request)] { return Describe(request); }, std::move(done));
 }
 
 absl::StatusOr<v1::DescribeBackupReply> TableBackups::Describe(const v1::DescribeBackupRequest& request) {
@@ -253,7 +257,7 @@ absl::StatusOr<v1::DescribeBackupReply> TableBackups::Describe(const v1::Describ
 
 void TableBackups::ListBackups(v1::ListBackupsRequest request, Shows shows, Done<v1::ListBackupsReply> done) {
   RunCall<v1::ListBackupsReply>(
-      [this, request = std::move(request), shows = std::move(shows)] { return List(request, shows); },
+      calls_, [this, request = std::move(request), shows = std::move(shows)] { return List(request, shows); },
       std::move(done));
 }
 
@@ -296,8 +300,8 @@ absl::StatusOr<v1::ListBackupsReply> TableBackups::List(const v1::ListBackupsReq
 }
 
 void TableBackups::DeleteBackup(v1::DeleteBackupRequest request, Done<v1::DeleteBackupReply> done) {
-  RunCall<v1::DeleteBackupReply>([this, request = std::move(request)] { return Delete(request); },
-                                 std::move(done));
+  RunCall<v1::DeleteBackupReply>(
+      calls_, [this, request = std::move(request)] { return Delete(request); }, std::move(done));
 }
 
 absl::StatusOr<v1::DeleteBackupReply> TableBackups::Delete(const v1::DeleteBackupRequest& request) {
@@ -335,8 +339,8 @@ absl::StatusOr<v1::DeleteBackupReply> TableBackups::Delete(const v1::DeleteBacku
 
 void TableBackups::RestoreTableFromBackup(v1::RestoreTableFromBackupRequest request,
                                           Done<v1::RestoreTableFromBackupReply> done) {
-  RunCall<v1::RestoreTableFromBackupReply>([this, request = std::move(request)] { return Restore(request); },
-                                           std::move(done));
+  RunCall<v1::RestoreTableFromBackupReply>(
+      calls_, [this, request = std::move(request)] { return Restore(request); }, std::move(done));
 }
 
 absl::StatusOr<v1::RestoreTableFromBackupReply> TableBackups::Restore(
@@ -373,7 +377,8 @@ absl::StatusOr<v1::RestoreTableFromBackupReply> TableBackups::Restore(
 void TableBackups::RestoreTableToPointInTime(v1::RestoreTableToPointInTimeRequest request,
                                              Done<v1::RestoreTableToPointInTimeReply> done) {
   RunCall<v1::RestoreTableToPointInTimeReply>(
-      [this, request = std::move(request)] { return RestoreToPoint(request); }, std::move(done));
+      point_calls_, [this, request = std::move(request)] { return RestoreToPoint(request); },
+      std::move(done));
 }
 
 absl::StatusOr<v1::RestoreTableToPointInTimeReply> TableBackups::RestoreToPoint(

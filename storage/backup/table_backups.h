@@ -77,7 +77,7 @@ class TableBackups {
   absl::StatusOr<std::shared_ptr<TableBackupDirectory>> FindDirectory();
 
   template <typename Reply, typename Operation>
-  void RunCall(Operation operation, Done<Reply> done);
+  void RunCall(IoPool& pool, Operation operation, Done<Reply> done);
   absl::Status Create(const v1::CreateBackupRequest& request, Done<v1::CreateBackupReply>* done);
   absl::StatusOr<v1::DescribeBackupReply> Describe(const v1::DescribeBackupRequest& request);
   absl::StatusOr<v1::ListBackupsReply> List(const v1::ListBackupsRequest& request, const Shows& shows);
@@ -110,6 +110,8 @@ class TableBackups {
   // The first is being made.
   std::deque<std::shared_ptr<Job>> jobs_ ABSL_GUARDED_BY(mutex_);
   IoPool calls_;
+  // Of restores to a point in time. Their calls read the archive, whose file system may not answer.
+  IoPool point_calls_;
   BackgroundThread thread_;
 };
 

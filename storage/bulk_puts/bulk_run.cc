@@ -13,6 +13,7 @@
 #include "storage/bulk_puts/bulk_records.h"
 #include "storage/bulk_puts/bulk_report.h"
 #include "storage/engine/commit_and_wait.h"
+#include "storage/imports/export_check.h"
 #include "storage/imports/line_chunks.h"
 #include "storage/imports/line_parser.h"
 #include "storage/imports/object_reader.h"
@@ -132,6 +133,11 @@ class BulkRun {
         return object.key.starts_with(folder);
       });
     }
+    const absl::Status whole =
+        CheckExport(bucket, request.input().s3_key_prefix(), request.input().input_format(), *listed)
+            .status();
+    if (ReasonOf(whole) == kReasonExportNotWhole) return End(FailedOutcome(whole));
+    if (!whole.ok()) return BucketFailed(whole);
     v1::StoredBulkProgress progress;
     for (const BucketObject& object : *listed) {
       if (object.bytes > kMaxBulkObjectBytes) {
@@ -344,6 +350,7 @@ class BulkRun {
 std::string FailureCodeOfBulkPut(const absl::Status& error) {
   const std::string reason = ReasonOf(error);
   if (reason == kReasonLimitExceeded) return "LimitExceeded";
+  if (reason == kReasonExportNotWhole) return kExportNotWholeCode;
   return BucketFailureCode(
       error, reason == kReasonResourceNotFound ? "ResourceNotFoundException" : "InternalServerError");
 }

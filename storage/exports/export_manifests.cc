@@ -133,7 +133,9 @@ std::string SummaryManifest(const v1::ExportDescription& description) {
   return text + "\n";
 }
 
-std::string ChecksumText(const WrittenObject& object) { return absl::Base64Escape(object.md5); }
+std::string ChecksumText(const std::string& contents) {
+  return absl::Base64Escape(Digest(EVP_md5(), contents));
+}
 
 std::string OwnManifest(const v1::StoredExport& stored, const std::vector<WrittenObject>& objects) {
   std::string text;

@@ -30,7 +30,7 @@ std::string FilesManifest(const std::vector<DataFile>& files);
 // The contents of manifest-summary.json, of an export that has ended.
 std::string SummaryManifest(const v1::ExportDescription& description);
 // The contents of the ".md5" file for an object.
-std::string ChecksumText(const WrittenObject& object);
+std::string ChecksumText(const std::string& contents);
 // The contents of itemdb-manifest.json, which is written last: an export without it is not whole. `objects`
 // are all other files.
 std::string OwnManifest(const v1::StoredExport& stored, const std::vector<WrittenObject>& objects);

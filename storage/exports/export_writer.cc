@@ -12,9 +12,9 @@ namespace {
 constexpr int64_t kMaxDataFileBytes = int64_t{1} << 30;
 
 // The files after the data files, the one that shows first that the export is whole first.
-constexpr std::string_view kManifestNames[] = {"itemdb-manifest.json", "manifest-summary.md5",
-                                               "manifest-summary.json", "manifest-files.md5",
-                                               "manifest-files.json"};
+constexpr std::string_view kManifestNames[] = {"itemdb-manifest.json", "manifest-summary.json",
+                                               "manifest-summary.md5", "manifest-files.json",
+                                               "manifest-files.md5"};
 
 }  // namespace
 
@@ -67,9 +67,10 @@ absl::Status ExportWriter::Add(std::string_view key, std::string_view line) {
 
 absl::Status ExportWriter::WriteManifest(const std::string& name, const std::string& contents) {
   const std::string folder = ExportFolderOf(stored_.description());
-  ITEMDB_ASSIGN_OR_RETURN(WrittenObject manifest, bucket_.Write(folder + name + ".json", contents));
+  // First: whoever finds a manifest finds its checksum.
   ITEMDB_ASSIGN_OR_RETURN(WrittenObject checksum,
-                          bucket_.Write(folder + name + ".md5", ChecksumText(manifest)));
+                          bucket_.Write(folder + name + ".md5", ChecksumText(contents)));
+  ITEMDB_ASSIGN_OR_RETURN(WrittenObject manifest, bucket_.Write(folder + name + ".json", contents));
   objects_.push_back(std::move(manifest));
   objects_.push_back(std::move(checksum));
   return absl::OkStatus();

@@ -10,6 +10,7 @@
 #include "storage/base/limits.h"
 #include "storage/base/mutex.h"
 #include "storage/buckets/open_bucket.h"
+#include "storage/imports/export_check.h"
 #include "storage/imports/import_report.h"
 #include "storage/imports/line_chunks.h"
 #include "storage/imports/line_parser.h"
@@ -257,6 +258,8 @@ class ImportReader {
                             OpenBucket(engine_.options(), source.s3_bucket(), cancellation_));
     ITEMDB_ASSIGN_OR_RETURN(const std::vector<BucketObject> objects,
                             bucket->List(source.s3_key_prefix(), kMaxImportObjects));
+    ITEMDB_ASSIGN_OR_RETURN(
+        checksums_, CheckExport(*bucket, source.s3_key_prefix(), settings_.import.input_format(), objects));
     for (const BucketObject& object : objects) ITEMDB_RETURN_IF_ERROR(ReadObject(*bucket, object));
     ITEMDB_RETURN_IF_ERROR(Drain(/*left=*/0));
     ITEMDB_RETURN_IF_ERROR(report_.Finish());
@@ -267,8 +270,11 @@ class ImportReader {
   absl::Status ReadObject(const Bucket& bucket, const BucketObject& object) {
     auto state = std::make_shared<ObjectState>();
     state->key = object.key;
-    const absl::StatusOr<std::unique_ptr<ReadableObject>> opened = bucket.Open(object);
+    absl::StatusOr<std::unique_ptr<ReadableObject>> opened = bucket.Open(object);
     if (!opened.ok()) return EndObject(state.get(), 0, opened.status());
+    if (const auto known = checksums_.find(object.key.substr(object.key.rfind('/') + 1));
+        known != checksums_.end())
+      opened = WithChecksum(*std::move(opened), known->second);
     const std::unique_ptr<ObjectReader> reader =
         NewObjectReader(**opened, settings_.import.input_compression_type(), &progress_.file_bytes);
     LineChunks chunks(*reader, LineEndsOf(settings_.import), kImportChunkBytes);
@@ -356,6 +362,8 @@ class ImportReader {
   ImportReport report_;
   std::unique_ptr<ImportedItems> items_;
   uint64_t next_item_ = 0;
+  // Of the files of an export.
+  ExportChecksums checksums_;
   // Chunks that were submitted and not added, in their order.
   std::deque<std::shared_ptr<ParsedChunk>> chunks_;
   // Destroyed first: the threads use the chunks, the table and the settings.

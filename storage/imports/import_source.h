@@ -41,9 +41,10 @@ struct ImportSettings {
 // Reads all objects and sorts their items. Blocks; ends with `cancellation`. Items, lines and objects with
 // errors are counted in `progress` and listed in the report; they are not errors of this function.
 //
-// NOT_FOUND (NO_SUCH_BUCKET). PERMISSION_DENIED (BUCKET_ACCESS_DENIED): the bucket, or an object, may not be
-// read. RESOURCE_EXHAUSTED: DISK_FULL, or LIMIT_EXCEEDED for too many objects. UNAVAILABLE: the bucket, or a
-// file in the data directory, cannot be read or written. CANCELLED.
+// NOT_FOUND (NO_SUCH_BUCKET). FAILED_PRECONDITION (EXPORT_NOT_WHOLE): see CheckExport. PERMISSION_DENIED
+// (BUCKET_ACCESS_DENIED): the bucket, or an object, may not be read. RESOURCE_EXHAUSTED: DISK_FULL, or
+// LIMIT_EXCEEDED for too many objects. UNAVAILABLE: the bucket, or a file in the data directory, cannot be
+// read or written. CANCELLED.
 absl::StatusOr<std::unique_ptr<ItemSource>> ReadImport(Engine& engine, const ImportSettings& settings,
                                                        const Cancellation& cancellation,
                                                        ImportProgress* progress);

@@ -14,6 +14,7 @@
 #include "storage/base/uuid.h"
 #include "storage/buckets/bucket.h"
 #include "storage/catalog/catalog.h"
+#include "storage/imports/export_check.h"
 #include "storage/imports/import_report.h"
 #include "storage/imports/import_request.h"
 #include "storage/loading/table_restores.h"
@@ -300,7 +301,9 @@ absl::StatusOr<std::function<void(CommitGroup& group)>> Imports::PrepareFailure(
   AddProgress(&*import);
   import->set_import_status(v1::IMPORT_STATUS_FAILED);
   import->set_end_time_ms(ImportClockMs(engine_));
-  import->set_failure_code(BucketFailureCode(error, "InternalServerError"));
+  import->set_failure_code(ReasonOf(error) == kReasonExportNotWhole
+                               ? kExportNotWholeCode
+                               : BucketFailureCode(error, "InternalServerError"));
   import->set_failure_message(EscapedUtf8(MessageOf(error)));
   return [import = *std::move(import)](CommitGroup& group) { PutImport(import, group); };
 }

@@ -148,7 +148,7 @@ TEST_F(BulkPutE2e, Kill9PutsEachLineOnce) {
   const int64_t whole_us =
       std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin).count();
 
-  int interrupted = 0;
+  KilledRounds rounds("a bulk put");
   for (int kills = 0, cycle = 0; kills < Kills(); ++cycle) {
     const std::string name = "Copy" + std::to_string(cycle);
     SCOPED_TRACE(name);
@@ -173,7 +173,7 @@ TEST_F(BulkPutE2e, Kill9PutsEachLineOnce) {
       EXPECT_TRUE(!begun.ok() || is_listed) << "a bulk put that was answered is lost";
       runs = is_listed && Runs(listed->operations[0]);
       if (is_listed) arn = listed->operations[0].bulk_operation_arn;
-      if (runs) ++interrupted;
+      rounds.Add({.was_interrupted = runs, .is_whole = is_listed});
     }
     if (call.joinable()) call.join();
     if (!arn.empty()) {
@@ -185,8 +185,6 @@ TEST_F(BulkPutE2e, Kill9PutsEachLineOnce) {
     ASSERT_TRUE(client.DeleteTable(name).ok());
   }
   ExpectCheckIsClean();
-  std::printf("%d of %d kills interrupted a bulk put\n", interrupted, Kills());
-  EXPECT_TRUE(Kills() < 20 || interrupted > 0) << "no kill hit a bulk put, so this tested little";
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ TEST_F(ImportE2e, Kill9LeavesWholeTables) {
   const int64_t whole_us =
       std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin).count();
 
-  int interrupted = 0;
+  KilledRounds rounds("an import");
   for (int cycle = 0; cycle < Kills(); ++cycle) {
     SCOPED_TRACE("cycle " + std::to_string(cycle));
     const std::string name = "Copy" + std::to_string(cycle);
@@ -121,9 +121,9 @@ TEST_F(ImportE2e, Kill9LeavesWholeTables) {
     EXPECT_TRUE(!begun.ok() || listed->imports.size() == 1) << "an import that was answered is lost";
     if (listed->imports.empty()) {
       EXPECT_TRUE(absl::IsNotFound(client.DescribeTable(name).status()));
+      rounds.Add({});
       continue;
     }
-    if (listed->imports[0].import_status == ImportStatus::kInProgress) ++interrupted;
     const auto import = AwaitImport(client, listed->imports[0].import_arn);
     ASSERT_TRUE(import.has_value());
     EXPECT_EQ(import->import_status, ImportStatus::kCompleted) << import->failure_message;
@@ -135,10 +135,10 @@ TEST_F(ImportE2e, Kill9LeavesWholeTables) {
     EXPECT_EQ(table->table.indexes[0].item_count, kImportedItems);
     if (cycle % 10 == 0) ExpectCheckIsClean();
     ASSERT_TRUE(client.DeleteTable(name).ok());
+    rounds.Add(
+        {.was_interrupted = listed->imports[0].import_status == ImportStatus::kInProgress, .is_whole = true});
   }
   ExpectCheckIsClean();
-  std::printf("%d of %d kills interrupted an import\n", interrupted, Kills());
-  EXPECT_TRUE(Kills() < 20 || interrupted > 0) << "no kill hit an import, so this tested little";
 }
 
 }  // namespace

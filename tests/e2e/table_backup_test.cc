@@ -1,7 +1,8 @@
 // Backups of single tables of a running itemd: by itemctl and the client library, also through kill -9.
 //
-// ITEMDB_KILL9_CYCLES sets the number of kills (default 50; 6 in sanitizer builds, which are slower).
-// ITEMDB_TEST_SEED repeats the random choices of a run, but not its timing.
+// ITEMDB_KILL9_CYCLES sets the number of kills of each step (default 25, and 5 of restores to a point in
+// time; fewer in sanitizer builds, which are slower). ITEMDB_TEST_SEED repeats the random choices of a run,
+// but not its timing.
 #include <chrono>
 #include <filesystem>
 #include <optional>
@@ -9,6 +10,8 @@
 #include <string>
 #include <thread>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "itemdb/bulk_writer.h"
 #include "tests/e2e/e2e_fixture.h"
 #include "tests/support/kills.h"
@@ -18,6 +21,7 @@ namespace itemdb::e2e {
 namespace {
 
 namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
 using ::testing::HasSubstr;
 
 constexpr int kBackedUpItems = testing::kHasSanitizer ? 3'000 : 20'000;
@@ -63,6 +67,21 @@ class TableBackupE2e : public E2eTest {
     ADD_FAILURE() << name << " stays CREATING";
     return std::nullopt;
   }
+  // After the restore of the table `name` was killed, whose call has said `answer`: the table is whole or
+  // there is none. It is deleted.
+  void AwaitRestore(Client& client, const std::string& name, const absl::Status& answer, bool checks,
+                    KilledRounds::Round* round) {
+    const auto described = client.DescribeTable(name);
+    round->was_interrupted = described.ok() && described->table.table_status == TableStatus::kCreating;
+    const std::optional<TableDescription> table = AwaitTable(client, name);
+    round->is_whole = table.has_value();
+    EXPECT_TRUE(table.has_value() || !answer.ok()) << "a restore that was answered is lost";
+    if (!table.has_value()) return;
+    EXPECT_EQ(table->item_count, kBackedUpItems);
+    EXPECT_EQ(table->indexes[0].item_count, kBackedUpItems);
+    if (checks) ExpectCheckIsClean();
+    ASSERT_TRUE(client.DeleteTable(name).ok());
+  }
   void Restart() {
     daemon_.Kill();
     const absl::Status started = daemon_.Start();
@@ -99,6 +118,30 @@ TEST_F(TableBackupE2e, ItemctlMakesAndRestoresBackups) {
   EXPECT_THAT(gone.err, HasSubstr("Backup not found: " + arn));
 }
 
+// The times that itemctl takes.
+TEST_F(TableBackupE2e, ItemctlRestoresToATimeAndToAChange) {
+  ASSERT_EQ(Itemctl({"pitr", "enable", "Things"}).exit_code, 0);
+  Client client = OpenClient();
+  ASSERT_TRUE(client.PutItem({.table_name = "Things", .item = {{"pk", "late"}}}).ok());
+  const uint64_t change = ChangeSequence();
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  const std::string time = absl::FormatTime(absl::RFC3339_full, absl::Now(), absl::UTCTimeZone());
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  ASSERT_TRUE(client.DeleteItem({.table_name = "Things", .key = {{"pk", "late"}}}).ok());
+  for (const auto& [name, to] :
+       {std::pair<std::string, std::string>{"ToTime", time}, {"ToChange", std::to_string(change)}}) {
+    const CommandResult restored = Itemctl({"pitr", "restore", "Things", name, "--to", to, "--wait"});
+    ASSERT_EQ(restored.exit_code, 0) << restored.err;
+    EXPECT_EQ(Document({"-o", "jsonl", "table", "describe", name})["ItemCount"], kBackedUpItems + 1) << name;
+  }
+  const CommandResult refused =
+      Itemctl({"pitr", "restore", "Things", "Other", "--to", "1999-01-01T00:00:00Z"});
+  EXPECT_NE(refused.exit_code, 0);
+  EXPECT_THAT(
+      refused.err,
+      HasSubstr("RestoreDateTime '1999-01-01T00:00:00.000Z' must be within EarliestRestorableDateTime"));
+}
+
 TEST_F(TableBackupE2e, ADeletedTableWithRecoveryComesBack) {
   EXPECT_EQ(Document({"-o", "jsonl", "pitr", "enable", "Things", "--days", "7"})["RecoveryPeriodInDays"], 7);
   KillAndRestart();
@@ -126,7 +169,6 @@ TEST_F(TableBackupE2e, Kill9LeavesWholeBackupsAndTables) {
   Client client = OpenClient();
   const auto first = client.CreateBackup("Things", "first");
   ASSERT_TRUE(first.ok()) << first.status();
-  using Clock = std::chrono::steady_clock;
   const Clock::time_point begin = Clock::now();
   ASSERT_TRUE(
       client.RestoreTableFromBackup({.target_table_name = "Whole", .backup_arn = first->backup_arn}).ok());
@@ -134,22 +176,23 @@ TEST_F(TableBackupE2e, Kill9LeavesWholeBackupsAndTables) {
   const int64_t whole_us =
       std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin).count();
 
-  int interrupted_backups = 0;
-  int whole_backups = 0;
-  int interrupted_restores = 0;
   std::set<std::string> arns = {first->backup_arn};
-  for (int cycle = 0; cycle < Kills(); ++cycle) {
+  KilledRounds backup_rounds("a backup of a table");
+  KilledRounds restore_rounds("restoring a table");
+  for (int cycle = 0; cycle < 2 * Kills(kDefaultKills / 2); ++cycle) {
     SCOPED_TRACE("cycle " + std::to_string(cycle));
     const bool restores = cycle % 2 == 0;
     const std::string name = "Copy" + std::to_string(cycle);
-    absl::StatusOr<TableDescription> begun = absl::UnknownError("not asked for");
+    absl::Status answer;
     std::thread call([&] {
       Client other = OpenClient();
       if (restores) {
-        begun = other.RestoreTableFromBackup({.target_table_name = name, .backup_arn = first->backup_arn},
-                                             OneAttempt());
+        answer = other
+                     .RestoreTableFromBackup({.target_table_name = name, .backup_arn = first->backup_arn},
+                                             OneAttempt())
+                     .status();
       } else {
-        (void)other.CreateBackup("Things", name, OneAttempt());
+        answer = other.CreateBackup("Things", name, OneAttempt()).status();
       }
     });
     // Making a backup takes less time than restoring it.
@@ -166,21 +209,18 @@ TEST_F(TableBackupE2e, Kill9LeavesWholeBackupsAndTables) {
     for (const TableBackup& backup : listed->backups) {
       EXPECT_EQ(backup.backup_status, BackupStatus::kAvailable);
       EXPECT_EQ(backup.source_table.item_count, kBackedUpItems);
-      if (arns.insert(backup.backup_arn).second) ++whole_backups;
     }
     if (!restores) {
-      ++interrupted_backups;
+      const size_t before = arns.size();
+      for (const TableBackup& backup : listed->backups) arns.insert(backup.backup_arn);
+      const bool is_whole = arns.size() > before;
+      EXPECT_TRUE(is_whole || !answer.ok()) << "a backup that was answered is lost";
+      backup_rounds.Add({.was_interrupted = !answer.ok(), .is_whole = is_whole});
       continue;
     }
-    const auto described = client.DescribeTable(name);
-    if (described.ok() && described->table.table_status == TableStatus::kCreating) ++interrupted_restores;
-    const std::optional<TableDescription> table = AwaitTable(client, name);
-    EXPECT_TRUE(table.has_value() || !begun.ok()) << "a restore that was answered is lost";
-    if (!table.has_value()) continue;
-    EXPECT_EQ(table->item_count, kBackedUpItems);
-    EXPECT_EQ(table->indexes[0].item_count, kBackedUpItems);
-    if (cycle % 10 == 0) ExpectCheckIsClean();
-    ASSERT_TRUE(client.DeleteTable(name).ok());
+    KilledRounds::Round round;
+    ASSERT_NO_FATAL_FAILURE(AwaitRestore(client, name, answer, cycle % 10 == 0, &round));
+    restore_rounds.Add(round);
   }
   ExpectCheckIsClean();
   // Each backup that survived is one.
@@ -189,9 +229,67 @@ TEST_F(TableBackupE2e, Kill9LeavesWholeBackupsAndTables) {
     ASSERT_TRUE(AwaitTable(client, "Last").has_value()) << arn;
     ASSERT_TRUE(client.DeleteTable("Last").ok());
   }
-  std::printf("%d kills while a backup was made left %d backups; %d restores were interrupted\n",
-              interrupted_backups, whole_backups, interrupted_restores);
-  EXPECT_TRUE(Kills() < 20 || interrupted_restores > 0) << "no kill hit a restore, so this tested little";
+}
+
+// The same of a restore to a point in time, which makes the whole database as it was then on its way.
+TEST_F(TableBackupE2e, Kill9LeavesWholeTablesOfAPointInTime) {
+  Random random(KillSeed());
+  Client client = OpenClient();
+  ASSERT_EQ(Itemctl({"pitr", "enable", "Things"}).exit_code, 0);
+  // Behind the first backup, so that the archive is needed too.
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(client
+                    .UpdateItem({.table_name = "Things",
+                                 .key = {{"pk", std::to_string(i)}},
+                                 .update_expression = "SET later = :yes",
+                                 .expression_attribute_values = {{":yes", true}}})
+                    .ok());
+  }
+  const uint64_t then = ChangeSequence();
+  ASSERT_TRUE(client.DeleteItem({.table_name = "Things", .key = {{"pk", "0"}}}).ok());
+  const auto restore = [&](Client& caller, const std::string& name) {
+    return caller
+        .RestoreTableToPointInTime(
+            {.source_table_name = "Things", .target_table_name = name, .change_sequence = then}, OneAttempt())
+        .status();
+  };
+  // Once the archive has the change.
+  absl::Status begun = absl::UnknownError("not asked for");
+  Clock::time_point begin;
+  for (int i = 0; i < 3'000 && !begun.ok(); ++i) {
+    if (i > 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    begin = Clock::now();
+    begun = restore(client, "Whole");
+  }
+  ASSERT_TRUE(begun.ok()) << begun;
+  ASSERT_TRUE(AwaitTable(client, "Whole").has_value());
+  const int64_t whole_us =
+      std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin).count();
+
+  const std::string folder = daemon_.data_directory() + "/point-in-time";
+  KilledRounds rounds("restoring a table to a point in time");
+  for (int cycle = 0; cycle < Kills(kDefaultKillsOfLongSteps); ++cycle) {
+    const std::string name = "Copy" + std::to_string(cycle);
+    SCOPED_TRACE(name);
+    absl::Status answer;
+    std::thread call([&] {
+      Client other = OpenClient();
+      answer = restore(other, name);
+    });
+    std::this_thread::sleep_for(std::chrono::microseconds(Pick(random, 0, whole_us)));
+    daemon_.Kill();
+    call.join();
+    const absl::Status started = daemon_.Start();
+    ASSERT_TRUE(started.ok()) << started;
+    KilledRounds::Round round;
+    ASSERT_NO_FATAL_FAILURE(AwaitRestore(client, name, answer, cycle % 10 == 0, &round));
+    // It is deleted a moment after the table is there.
+    for (int i = 0; i < 3'000 && fs::exists(folder); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_FALSE(fs::exists(folder));
+    rounds.Add(round);
+  }
+  ExpectCheckIsClean();
 }
 
 }  // namespace

@@ -250,9 +250,12 @@ absl::Status RunRecoveryRestore(Context& context, const RecoveryRestoreOptions& 
                                            .target_table_name = options.target_table_name};
   absl::Time time;
   std::string error;
+  // SimpleAtoi leaves the year of a time in it.
+  uint64_t change = 0;
   if (options.to == "latest") {
     request.use_latest_restorable_time = true;
-  } else if (absl::SimpleAtoi(options.to, &request.change_sequence) && request.change_sequence > 0) {
+  } else if (absl::SimpleAtoi(options.to, &change) && change > 0) {
+    request.change_sequence = change;
   } else if (absl::ParseTime(absl::RFC3339_full, options.to, &time, &error)) {
     request.restore_time = time;
   } else {

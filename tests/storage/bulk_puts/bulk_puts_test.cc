@@ -564,6 +564,13 @@ TEST_F(BulkPutsTest, FailsWithoutItsBuckets) {
   ended = Run(request);
   EXPECT_EQ(ended.failure_code(), "S3NoSuchBucket");
   EXPECT_THAT(Contents("Table"), IsEmpty());
+  // The data files of an export without manifests.
+  fs::create_directories(directory_.path() + "/exports/bucket/AWSDynamoDB/1/data");
+  Write("AWSDynamoDB/1/data/one", Line("a", "1"));
+  ended = Run(Request("AWSDynamoDB/1/data/"));
+  EXPECT_EQ(ended.failure_code(), "ManifestValidationError");
+  EXPECT_THAT(ended.failure_message(), HasSubstr("manifest-summary.json is missing"));
+  EXPECT_THAT(Contents("Table"), IsEmpty());
   // No objects: nothing to do.
   ended = Run(Request("missing"));
   EXPECT_EQ(ended.bulk_operation_status(), v1::BULK_OPERATION_STATUS_COMPLETED);

@@ -1,6 +1,7 @@
 // An archive whose file system does not answer: the database serves, says so, and archives again later.
 #include <chrono>
 #include <filesystem>
+#include <future>
 #include <thread>
 
 #include "gmock/gmock.h"
@@ -109,6 +110,30 @@ class HangingArchiveTest : public ::testing::Test {
                [&](auto done) { database_->ListReplicationFiles({}, std::move(done)); })
         .status();
   }
+  // The answer to a restore of Things as it is now.
+  std::future<absl::Status> BeginRestore() {
+    v1::RestoreTableToPointInTimeRequest request;
+    request.set_source_table_name("Things");
+    request.set_target_table_name("Restored");
+    request.set_use_latest_restorable_time(true);
+    auto answer = std::make_shared<std::promise<absl::Status>>();
+    database_->RestoreTableToPointInTime(request,
+                                         [answer](const auto& reply) { answer->set_value(reply.status()); });
+    return answer->get_future();
+  }
+  std::future<absl::Status> BeginListBackups() {
+    auto answer = std::make_shared<std::promise<absl::Status>>();
+    database_->ListBackups({}, [answer](const auto& reply) { answer->set_value(reply.status()); });
+    return answer->get_future();
+  }
+  void EnableRecovery() {
+    v1::UpdateContinuousBackupsRequest request;
+    request.set_table_name("Things");
+    request.set_point_in_time_recovery_enabled(true);
+    ASSERT_TRUE(Await<v1::UpdateContinuousBackupsReply>([&](auto done) {
+                  database_->UpdateContinuousBackups(request, std::move(done));
+                }).ok());
+  }
   // How long the database takes to close.
   std::chrono::steady_clock::duration Close() {
     const auto begin = std::chrono::steady_clock::now();
@@ -155,6 +180,29 @@ TEST_F(HangingArchiveTest, DoesNotKeepTheDatabaseFromStarting) {
   files_->Hang(false);
   ASSERT_TRUE(Put("after").ok());
   AwaitArchive();
+}
+
+// The call of a restore waits for the archive; calls about backups of tables do not wait for the call.
+TEST_F(HangingArchiveTest, DoesNotKeepOtherCallsWaitingForARestore) {
+  ASSERT_NO_FATAL_FAILURE(Open());
+  CreateTable();
+  EnableRecovery();
+  ASSERT_TRUE(Put("before").ok());
+  AwaitArchive();
+  // It does not answer at all.
+  files_->Hang(true);
+  std::future<absl::Status> refused = BeginRestore();
+  std::future<absl::Status> listed = BeginListBackups();
+  ASSERT_EQ(listed.wait_for(std::chrono::seconds(60)), std::future_status::ready);
+  EXPECT_TRUE(listed.get().ok());
+  EXPECT_EQ(refused.wait_for(std::chrono::seconds(0)), std::future_status::timeout)
+      << "the restore was answered first, so this tested nothing";
+  const absl::Status unavailable = refused.get();
+  EXPECT_TRUE(absl::IsUnavailable(unavailable)) << unavailable;
+  EXPECT_THAT(std::string(unavailable.message()), HasSubstr("is its server, or its disk, gone?"));
+  files_->Hang(false);
+  AwaitArchive();
+  EXPECT_TRUE(BeginRestore().get().ok());
 }
 
 }  // namespace

@@ -12,7 +12,9 @@
 #include <sstream>
 #include <thread>
 
+#include "absl/strings/escaping.h"
 #include "gmock/gmock.h"
+#include "storage/buckets/object_digests.h"
 #include "tests/support/test_database.h"
 
 namespace itemdb::testing {
@@ -318,15 +320,100 @@ TEST_F(ImportsTest, AnObjectThatMayNotBeReadEndsTheImport) {
   EXPECT_EQ(Import(link).failure_code(), "S3AccessDenied");
 }
 
-// IMP-15: the manifests of an export are bad lines.
-TEST_F(ImportsTest, TheFolderOfAnExportIsImportedWithoutItsManifests) {
-  Write("AWSDynamoDB/1/data/part.json", Line("a", "1"));
-  Write("AWSDynamoDB/1/manifest-files.json", "{\"itemCount\":1}\n");
-  Write("AWSDynamoDB/1/manifest-summary.md5", "0123456789");
-  EXPECT_THAT(Counts(Import(Request("Data", "AWSDynamoDB/1/data/"))), ElementsAre(1, 1, 0));
-  const v1::ImportDescription whole = Import(Request("Whole", "AWSDynamoDB/1"));
+std::string Md5Text(const std::string& contents) {
+  storage::ObjectDigests digests;
+  digests.Add(contents);
+  return absl::Base64Escape(digests.Finish("").md5);
+}
+
+// An export of two files, as the service writes it.
+class ExportImportsTest : public ImportsTest {
+ protected:
+  ExportImportsTest() {
+    WriteData();
+    WriteSummary("2020-06-30", "DYNAMODB_JSON");
+    WriteFiles(FileLine("one.json", first_) + FileLine("two.json", second_));
+  }
+  void WriteData() {
+    Write(folder_ + "data/one.json", first_);
+    Write(folder_ + "data/two.json", second_);
+  }
+  void WriteWithChecksum(const std::string& name, const std::string& contents) {
+    Write(folder_ + name + ".json", contents);
+    Write(folder_ + name + ".md5", Md5Text(contents));
+  }
+  void WriteSummary(const std::string& version, const std::string& format) {
+    WriteWithChecksum("manifest-summary",
+                      R"({"version":")" + version + R"(","itemCount":2,"outputFormat":")" + format + "\"}\n");
+  }
+  void WriteFiles(const std::string& lines) { WriteWithChecksum("manifest-files", lines); }
+  // As if the export had another prefix before it was copied.
+  static std::string FileLine(const std::string& name, const std::string& contents) {
+    return R"({"itemCount":1,"md5Checksum":")" + Md5Text(contents) +
+           R"(","dataFileS3Key":"other/AWSDynamoDB/1/data/)" + name + "\"}\n";
+  }
+  v1::ImportDescription ImportData() { return Import(Request("Data", folder_ + "data/")); }
+  void ExpectRefused(const std::string& text) {
+    const v1::ImportDescription import = ImportData();
+    EXPECT_EQ(import.import_status(), v1::IMPORT_STATUS_FAILED);
+    EXPECT_EQ(import.failure_code(), "ManifestValidationError");
+    EXPECT_THAT(import.failure_message(),
+                HasSubstr("the export in nightly/AWSDynamoDB/1/ cannot be imported: "));
+    EXPECT_THAT(import.failure_message(), HasSubstr(text));
+    EXPECT_FALSE(HasTable("Data"));
+  }
+
+  const std::string folder_ = "nightly/AWSDynamoDB/1/";
+  const std::string first_ = Line("a", "1");
+  const std::string second_ = Line("b", "2");
+};
+
+// IMP-15: in the folder above, the manifests of an export are bad lines.
+TEST_F(ExportImportsTest, TheFolderOfAnExportIsImportedWithoutItsManifests) {
+  EXPECT_THAT(Counts(ImportData()), ElementsAre(2, 2, 0));
+  EXPECT_THAT(Contents("Data"), ElementsAre("pk=a sk=1", "pk=b sk=2"));
+  EXPECT_THAT(Counts(Import(Request("Same", folder_ + "data"))), ElementsAre(2, 2, 0));
+  const v1::ImportDescription whole = Import(Request("Whole", folder_));
   EXPECT_EQ(whole.failure_code(), "ItemValidationError");
-  EXPECT_THAT(Contents("Whole"), ElementsAre("pk=a sk=1"));
+  EXPECT_THAT(Contents("Whole"), ElementsAre("pk=a sk=1", "pk=b sk=2"));
+}
+
+TEST_F(ExportImportsTest, AnExportThatIsNotWholeIsRefused) {  // IMP-15
+  std::filesystem::remove(PathOf(folder_ + "manifest-summary.json"));
+  ExpectRefused("manifest-summary.json is missing");
+  WriteSummary("2020-06-30", "DYNAMODB_JSON");
+  std::filesystem::remove(PathOf(folder_ + "manifest-files.json"));
+  ExpectRefused("manifest-files.json is missing");
+  WriteFiles(FileLine("one.json", first_) + FileLine("two.json", second_) + FileLine("three.json", second_));
+  ExpectRefused("the data file three.json is missing");
+  WriteFiles(FileLine("one.json", first_));
+  ExpectRefused("data/two.json is not in manifest-files.json");
+  // Elsewhere it is a folder like any other.
+  std::filesystem::rename(PathOf("nightly/AWSDynamoDB"), PathOf("nightly/copied"));
+  EXPECT_THAT(Counts(Import(Request("Copied", "nightly/copied/1/data/"))), ElementsAre(2, 2, 0));
+}
+
+TEST_F(ExportImportsTest, AnotherVersionOrFormatIsRefused) {  // IMP-15
+  WriteSummary("2031-01-01", "DYNAMODB_JSON");
+  ExpectRefused(R"(it has the version "2031-01-01", and "2020-06-30" is read)");
+  WriteSummary("2020-06-30", "ION");
+  ExpectRefused("its files are ION, and the InputFormat is DYNAMODB_JSON");
+  WriteWithChecksum("manifest-summary", "[1]");
+  ExpectRefused("manifest-summary.json is no JSON object with a version");
+  WriteSummary("2020-06-30", "DYNAMODB_JSON");
+  WriteFiles(FileLine("one.json", first_) + "{\"itemCount\":1}\n");
+  ExpectRefused("line 2 of manifest-files.json");
+}
+
+TEST_F(ExportImportsTest, AWrongChecksumIsAnError) {  // IMP-15
+  Write(folder_ + "manifest-files.md5", Md5Text("something else"));
+  ExpectRefused("manifest-files.json has another MD5 than manifest-files.md5 says");
+  WriteFiles(FileLine("one.json", first_) + FileLine("two.json", "something else"));
+  const v1::ImportDescription import = ImportData();
+  EXPECT_EQ(import.failure_code(), "ItemValidationError");
+  EXPECT_EQ(import.error_count(), 1);
+  EXPECT_THAT(Report(import), HasSubstr("data/two.json"));
+  EXPECT_THAT(Report(import), HasSubstr("the object has another MD5 than manifest-files.json says"));
 }
 
 TEST_F(ImportsTest, ReadsIonAndCsv) {

@@ -502,7 +502,11 @@ TEST_F(ArchiveTest, DamageInTheMiddleIsFoundAndNamesTheSegment) {
   WriteFile(archive_ + "/" + middle, whole.substr(0, whole.size() - 1));
   EXPECT_THAT(RestoreTo(last).status().ToString(), HasSubstr(middle + " ends after change"));
   fs::remove(archive_ + "/" + middle);
-  EXPECT_EQ(ReasonOf(RestoreTo(last).status()), kReasonRestorePointUnknown);
+  const absl::Status missing = RestoreTo(last).status();
+  EXPECT_EQ(ReasonOf(missing), kReasonRestorePointUnknown);
+  EXPECT_THAT(std::string(missing.message()),
+              AllOf(HasSubstr("cannot be restored: the archive has a gap after change"),
+                    HasSubstr("because " + middle + " is missing or damaged")));
   WriteFile(archive_ + "/" + middle, whole);
   ExpectRestored(last, states.at(last));
 }
@@ -780,6 +784,37 @@ TEST_P(PointInTimeTest, TheTimesOfFilesDoNotSayWhatCanBeRestored) {  // PIT-05
   ReopenWithNewFileTimes();
   EXPECT_GE(Recovery().earliest_restorable_time_ms(), earliest_ms);
   EXPECT_LE(Recovery().earliest_restorable_time_ms(), next->begin_time_us() / 1'000 + 1);
+}
+
+// A directory with one old backup is copied by hand, and the record of its end is lost. Its times began with
+// the copy, although every commit since the backup can be restored.
+TEST_P(PointInTimeTest, AnOldBackupWithoutARecordIsNotAsYoungAsItsCopy) {  // PIT-05
+  constexpr int64_t kHourUs = int64_t{3'600} * 1'000'000;
+  EnableRecovery();
+  const int64_t earliest_ms = Recovery().earliest_restorable_time_ms();
+  clock_ahead_us_ += kHourUs;
+  Put("a", 1);
+  const State state = States().rbegin()->second;
+  const int64_t before_ms = BetweenCommits() + kHourUs / 1'000;
+  Put("a", 2);
+  AwaitArchive();
+  database_.reset();
+  fs::remove_all(Backups() + "/ended");
+  for (const auto& entry : fs::recursive_directory_iterator(Backups()))
+    fs::last_write_time(entry.path(), fs::file_time_type::clock::now() + std::chrono::hours(60));
+  clock_ahead_us_ += 60 * kHourUs;
+  Open();
+  AwaitArchive();
+  ASSERT_TRUE(Await([&] { return Recovery().earliest_restorable_time_ms() != 0; }));
+  const int64_t known_ms = Recovery().earliest_restorable_time_ms();
+  EXPECT_GE(known_ms, earliest_ms);
+  EXPECT_LT(known_ms, before_ms);
+  // Within the time that the backup may have taken.
+  const absl::Status refused = RestoreToTime("Refused", earliest_ms);
+  EXPECT_EQ(ReasonOf(refused), kReasonInvalidRestoreTime) << refused;
+  const absl::Status restored = RestoreToTime("Before", before_ms);
+  ASSERT_TRUE(restored.ok()) << restored;
+  ExpectTable("Before", state);
 }
 
 TEST_P(PointInTimeTest, ATimeInAGapOfTheArchiveIsRefused) {  // PIT-05, PIT-07

@@ -210,7 +210,10 @@ TEST_F(BackupTest, ThatIsDamagedIsNoticedAndNotRestored) {
   flipped[flipped.size() / 2] ^= 1;
   WriteFile(largest, flipped);
   EXPECT_TRUE(absl::IsDataLoss(Verify().status())) << Verify().status();
-  EXPECT_TRUE(absl::IsDataLoss(Restore().status()));
+  const absl::Status refused = Restore().status();
+  EXPECT_TRUE(absl::IsDataLoss(refused)) << refused;
+  // It names the file.
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("hecksum mismatch for "));
   EXPECT_FALSE(fs::exists(restored_ + "/rocksdb"));
   WriteFile(largest, content.substr(0, content.size() / 2));
   EXPECT_TRUE(absl::IsDataLoss(Verify().status())) << Verify().status();

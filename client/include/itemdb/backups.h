@@ -1,5 +1,5 @@
 // Requests and results about backups of single tables and point-in-time recovery. The operations are in
-// client.h; backups of the whole database are in administration.h.
+// client.h; backups of the whole database are in maintenance.h.
 #pragma once
 
 #include "itemdb/language.h"  // First: it checks the language.

@@ -117,7 +117,6 @@ v1::TableDescription WithSortedNames(v1::TableDescription table) {
   return table;
 }
 
-// Writes the settings that are stored and returned but have no effect (SEM-099).
 // As DynamoDB, until the index is ACTIVE, but not of indexes that are created with their table (VEC-05).
 template <typename Index>
 void WriteBackfilling(const v1::TableDescription& table, const Index& index, storage::JsonWriter* writer) {
@@ -126,6 +125,7 @@ void WriteBackfilling(const v1::TableDescription& table, const Index& index, sto
   writer->Name("Backfilling").Boolean(index.backfilling());
 }
 
+// Writes the settings that are stored and returned but have no effect (SEM-099).
 void WriteSettings(const v1::TableDescription& table, storage::JsonWriter* writer) {
   // The service does not show the default.
   if (table.table_class() == v1::TABLE_CLASS_STANDARD_INFREQUENT_ACCESS) {

@@ -24,7 +24,7 @@ Client ClientOf(const ScriptedServer& server) {
                         .secret_access_key = "secret"});
 }
 
-ScriptedAnswer Streams(const std::string& label) {
+ScriptedAnswer StreamList(const std::string& label) {
   return {.body = R"({"Streams":[{"TableName":"Other","StreamLabel":"9","StreamArn":"arn9"},)"
                   R"({"TableName":"T","StreamLabel":")" +
                   label + R"(","StreamArn":"arn)" + label + R"("}]})"};
@@ -72,7 +72,7 @@ constexpr char kParentAndChild[] = R"({"ShardId":"child","ParentShardId":"parent
 // The list has the child first, and the change of the parent is the older one.
 TEST_F(TableStreamTest, ReadsParentsBeforeChildren) {
   TableStream stream =
-      StreamWith({Streams("1"), Shards(kParentAndChild), Iterator("p0"), Records(Record("a", "10")),
+      StreamWith({StreamList("1"), Shards(kParentAndChild), Iterator("p0"), Records(Record("a", "10")),
                   Shards(kParentAndChild), Iterator("c0"), Records(Record("b", "20"), "c1")});
   ASSERT_TRUE(stream.Open().ok());
   ChangedBatch batch;
@@ -91,10 +91,11 @@ TEST_F(TableStreamTest, ReadsParentsBeforeChildren) {
 }
 
 TEST_F(TableStreamTest, GoesOnAfterThePlaceOfAnEarlierRun) {
-  TableStream stream = StreamWith({Streams("1"), Shards(kParentAndChild), Iterator("c7"), Records("", "c8")},
-                                  {.arn = "arn1",
-                                   .shards = {{"parent", {.sequence_number = "10", .is_done = true}},
-                                              {"child", {.sequence_number = "20"}}}});
+  TableStream stream =
+      StreamWith({StreamList("1"), Shards(kParentAndChild), Iterator("c7"), Records("", "c8")},
+                 {.arn = "arn1",
+                  .shards = {{"parent", {.sequence_number = "10", .is_done = true}},
+                             {"child", {.sequence_number = "20"}}}});
   ASSERT_TRUE(stream.Open().ok());
   ChangedBatch batch;
   ASSERT_TRUE(stream.Read(&batch).ok());
@@ -107,7 +108,7 @@ TEST_F(TableStreamTest, GoesOnAfterThePlaceOfAnEarlierRun) {
 // An iterator ends after 15 minutes, for example while a side is away.
 TEST_F(TableStreamTest, AnExpiredIteratorIsReplaced) {
   TableStream stream =
-      StreamWith({Streams("1"),
+      StreamWith({StreamList("1"),
                   Shards(R"({"ShardId":"s"})"),
                   Iterator("s0"),
                   Records(Record("a", "10"), "s1"),
@@ -126,7 +127,7 @@ TEST_F(TableStreamTest, AnExpiredIteratorIsReplaced) {
 
 TEST_F(TableStreamTest, TrimmedRecordsAreToldByName) {
   TableStream stream =
-      StreamWith({Streams("1"),
+      StreamWith({StreamList("1"),
                   Shards(R"({"ShardId":"s"})"),
                   {.http_status = 400, .body = ExceptionBody("TrimmedDataAccessException", "too old")}},
                  {.arn = "arn1", .shards = {{"s", {.sequence_number = "10"}}}});
@@ -142,7 +143,7 @@ TEST_F(TableStreamTest, TrimmedRecordsAreToldByName) {
 // A shard goes 24 hours after its end, also when nobody has read it.
 TEST_F(TableStreamTest, AShardThatIsGoneBeforeItWasReadIsToldByName) {
   constexpr char kChild[] = R"({"ShardId":"child","ParentShardId":"parent"})";
-  TableStream of_place = StreamWith({Streams("1"), Shards(kChild)},
+  TableStream of_place = StreamWith({StreamList("1"), Shards(kChild)},
                                     {.arn = "arn1", .shards = {{"parent", {.sequence_number = "10"}}}});
   const absl::Status at_open = of_place.Open();
   EXPECT_EQ(at_open.code(), absl::StatusCode::kOutOfRange);
@@ -150,7 +151,7 @@ TEST_F(TableStreamTest, AShardThatIsGoneBeforeItWasReadIsToldByName) {
   TearDown();
   // Of a list: "other" has ended, so the shards are listed again.
   TableStream of_list =
-      StreamWith({Streams("1"), Shards(R"({"ShardId":"other"},{"ShardId":"parent"})"), Iterator("o0"),
+      StreamWith({StreamList("1"), Shards(R"({"ShardId":"other"},{"ShardId":"parent"})"), Iterator("o0"),
                   Records(""), Iterator("p0"), Records("", "p1"), Shards(kChild)});
   ASSERT_TRUE(of_list.Open().ok());
   ChangedBatch batch;
@@ -160,21 +161,21 @@ TEST_F(TableStreamTest, AShardThatIsGoneBeforeItWasReadIsToldByName) {
   TearDown();
   // Between the list and the iterator.
   TableStream at_iterator =
-      StreamWith({Streams("1"),
+      StreamWith({StreamList("1"),
                   Shards(R"({"ShardId":"s"})"),
                   {.http_status = 400, .body = ExceptionBody("ResourceNotFoundException", "no shard")}});
   ASSERT_TRUE(at_iterator.Open().ok());
   EXPECT_EQ(at_iterator.Read(&batch).status().code(), absl::StatusCode::kOutOfRange);
   TearDown();
   // One that was read is not missed.
-  TableStream read =
-      StreamWith({Streams("1"), Shards(kChild)}, {.arn = "arn1", .shards = {{"parent", {.is_done = true}}}});
+  TableStream read = StreamWith({StreamList("1"), Shards(kChild)},
+                                {.arn = "arn1", .shards = {{"parent", {.is_done = true}}}});
   EXPECT_TRUE(read.Open().ok());
   EXPECT_TRUE(read.place().shards.empty());
 }
 
 TEST_F(TableStreamTest, AStreamThatIsOffOrAnotherOneIsToldByName) {
-  TableStream off = StreamWith({Streams("1"), Shards("", "DISABLED")});
+  TableStream off = StreamWith({StreamList("1"), Shards("", "DISABLED")});
   const absl::Status is_off = off.Open();
   EXPECT_EQ(is_off.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(is_off.message()), HasSubstr("has no stream: give --enable-streams"));
@@ -182,7 +183,7 @@ TEST_F(TableStreamTest, AStreamThatIsOffOrAnotherOneIsToldByName) {
   TableStream none = StreamWith({{.body = R"({"Streams":[]})"}});
   EXPECT_THAT(std::string(none.Open().message()), HasSubstr("has no stream: give --enable-streams"));
   TearDown();
-  TableStream other = StreamWith({Streams("2")}, {.arn = "arn1"});
+  TableStream other = StreamWith({StreamList("2")}, {.arn = "arn1"});
   const absl::Status is_other = other.Open();
   EXPECT_EQ(is_other.code(), absl::StatusCode::kOutOfRange);
   EXPECT_THAT(std::string(is_other.message()), HasSubstr("has another stream than when it was last read"));
@@ -193,7 +194,7 @@ TEST_F(TableStreamTest, ReadsOnAfterAFullPage) {
   std::string records;
   for (int i = 0; i < 1'000; ++i)
     records += (i == 0 ? "" : ",") + Record("a" + std::to_string(i), "1" + std::to_string(i));
-  TableStream stream = StreamWith({Streams("1"), Shards(R"({"ShardId":"s"})"), Iterator("s0"),
+  TableStream stream = StreamWith({StreamList("1"), Shards(R"({"ShardId":"s"})"), Iterator("s0"),
                                    Records(records, "s1"), Records(Record("b", "20"), "s2")});
   ASSERT_TRUE(stream.Open().ok());
   ChangedBatch batch;
@@ -211,7 +212,7 @@ TEST_F(TableStreamTest, ReadsOnAfterAFullPage) {
 TEST_F(TableStreamTest, AThrottledReadIsRepeatedAndReadsKeepTheirPace) {
   const ScriptedAnswer throttled{.http_status = 400,
                                  .body = ExceptionBody("LimitExceededException", "too many reads")};
-  TableStream stream = StreamWith({Streams("1"), Shards(R"({"ShardId":"s"})"), Iterator("s0"), throttled,
+  TableStream stream = StreamWith({StreamList("1"), Shards(R"({"ShardId":"s"})"), Iterator("s0"), throttled,
                                    throttled, Records("", "s1"), Records("", "s2"), Records("", "s3")},
                                   {}, absl::Seconds(60));
   ASSERT_TRUE(stream.Open().ok());
@@ -238,7 +239,7 @@ TEST_F(TableStreamTest, AReadEndsWhenThereIsMuchToApply) {
   for (int i = 1; i < kShards; ++i)
     shards = R"({"ShardId":"s)" + std::to_string(i) + R"(","ParentShardId":"s)" + std::to_string(i - 1) +
              R"("},)" + shards;
-  std::deque<ScriptedAnswer> answers = {Streams("1"), Shards(shards)};
+  std::deque<ScriptedAnswer> answers = {StreamList("1"), Shards(shards)};
   for (int i = 0; i < kShards; ++i) {
     std::string records;
     for (int k = 0; k < 1'000; ++k)

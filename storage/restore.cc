@@ -218,8 +218,8 @@ absl::StatusOr<FoundRestorePoint> FindRestorePoint(const RestoreOptions& options
   // All changes of the backup were committed before it began.
   FoundRestorePoint found{.change_sequence = best.backup.change_sequence(),
                           .commit_time_us = best.backup.begin_time_us()};
-  // Without a change after the backup the plan ends with the backup.
-  if (best.replay.has_value() && best.replay->end.change != 0) {
+  // Without a commit after the backup the plan ends with the backup, and knows no time.
+  if (best.replay.has_value() && best.replay->end.commit_time_us != 0) {
     found.change_sequence = best.replay->end.change;
     found.commit_time_us = best.replay->end.commit_time_us;
   }

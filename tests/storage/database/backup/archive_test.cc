@@ -649,7 +649,8 @@ TEST_P(PointInTimeTest, ATableIsRestoredToAnyCommitBesideItself) {  // PIT-07, P
   }
   v1::RestoreTableToPointInTimeRequest request = RestoreRequest("Latest");
   request.set_use_latest_restorable_time(true);
-  ASSERT_TRUE(RestoreTable(request).ok());
+  const absl::Status latest = RestoreTable(request);
+  ASSERT_TRUE(latest.ok()) << latest;
   ExpectTable("Latest", states.rbegin()->second);
 }
 

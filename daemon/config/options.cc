@@ -181,8 +181,10 @@ absl::Status CheckNoClash(const Merged& merged, const Options& options) {
 
 absl::Status DeriveAddresses(const Merged& merged, Options& options) {
   ITEMDB_RETURN_IF_ERROR(ParseAddresses(merged, "listen", options.listen, options.addresses));
-  if (options.listen.empty()) options.addresses = DefaultListenAddresses();
-  for (ListenAddress& address : options.addresses) address.setting = Subject(merged, "listen");
+  if (options.listen.empty()) {
+    options.addresses = DefaultListenAddresses();
+    for (ListenAddress& address : options.addresses) address.setting = "--listen (default)";
+  }
   ITEMDB_RETURN_IF_ERROR(ParseAddresses(merged, "http-listen", options.http_listen, options.http_addresses));
   for (const ListenAddress& address : options.http_addresses)
     ITEMDB_RETURN_IF_ERROR(CheckHttpAddress(merged, options, "http-listen", address));

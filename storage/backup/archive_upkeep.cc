@@ -96,7 +96,7 @@ void ArchiveUpkeep::Loop() {
   uint64_t told_chain_id = 0;
   Clock::time_point next = Clock::now();
   Clock::time_point earliest = next;
-  bool has_warned = false;
+  bool has_told = false;
   while (thread_.WaitFor(kUpkeepTick)) {
     // Point-in-time recovery of a table may begin one.
     if (engine_.archive() == nullptr) continue;
@@ -110,7 +110,7 @@ void ArchiveUpkeep::Loop() {
     absl::Status kept = engine_.archive()->CheckAnswers();
     if (kept.ok()) kept = KeepBackups();
     if (kept.ok()) kept = DeleteOld();
-    if (kept.ok() && !std::exchange(has_warned, true)) WarnOfTheDisk();
+    if (kept.ok() && !std::exchange(has_told, true)) TellSharedDisk();
     // Not when the archive cannot be written, which it says itself.
     const bool is_told = kept.ok() && TellRestorableTimes().ok();
     engine_.EndBackupCall();
@@ -127,7 +127,7 @@ void ArchiveUpkeep::Loop() {
   }
 }
 
-void ArchiveUpkeep::WarnOfTheDisk() const {
+void ArchiveUpkeep::TellSharedDisk() const {
   const DatabaseOptions& options = engine_.options();
   const bool archive_shares = IsOnTheDiskOfTheData(engine_, engine_.archive()->directory());
   const bool backups_share = IsOnTheDiskOfTheData(engine_);

@@ -35,7 +35,7 @@ class ArchiveUpkeep {
  private:
   void Loop();
   // Logs what is lost with the disk of the data.
-  void WarnOfTheDisk() const;
+  void TellSharedDisk() const;
   // Makes a backup if one is needed.
   absl::Status KeepBackups();
   absl::Status DeleteOld();

@@ -48,7 +48,8 @@ class Manifests {
     ITEMDB_ASSIGN_OR_RETURN(objects_, bucket_.List(folder_ + "manifest-", kMaxManifests));
     return absl::OkStatus();
   }
-  // Compared with its checksum, if there is one beside it.
+  bool empty() const { return objects_.empty(); }
+  // Compared with its checksum, in base64 or hexadecimal, if there is one beside it.
   absl::StatusOr<std::string> Read(const std::string& name) const {
     const BucketObject* const manifest = Find(name + ".json");
     if (manifest == nullptr) {
@@ -63,7 +64,10 @@ class Manifests {
     ITEMDB_ASSIGN_OR_RETURN(const std::string checksum, Contents(*noted));
     ObjectDigests digests;
     digests.Add(text);
-    if (absl::Base64Escape(digests.Finish("").md5) == absl::StripAsciiWhitespace(checksum)) return text;
+    const std::string md5 = digests.Finish("").md5;
+    const std::string wanted(absl::StripAsciiWhitespace(checksum));
+    if (wanted == absl::Base64Escape(md5) || absl::AsciiStrToLower(wanted) == absl::BytesToHexString(md5))
+      return text;
     return NotWholeError(folder_, name + ".json has another MD5 than " + name + ".md5 says");
   }
 
@@ -171,10 +175,11 @@ absl::StatusOr<ExportChecksums> CheckExport(const Bucket& bucket, const std::str
                                             v1::InputFormat format,
                                             const std::vector<BucketObject>& objects) {
   const std::optional<std::string> folder = ExportFolder(prefix);
-  // Without objects the table is empty, as with any other prefix.
-  if (!folder.has_value() || objects.empty()) return ExportChecksums();
+  if (!folder.has_value()) return ExportChecksums();
   Manifests manifests(bucket, *folder);
   ITEMDB_RETURN_IF_ERROR(manifests.Open());
+  // Where nothing is, the table is empty, as with any other prefix.
+  if (objects.empty() && manifests.empty()) return ExportChecksums();
   ITEMDB_ASSIGN_OR_RETURN(const std::string summary, manifests.Read("manifest-summary"));
   ITEMDB_RETURN_IF_ERROR(CheckSummary(*folder, summary, format));
   ITEMDB_ASSIGN_OR_RETURN(const std::string list, manifests.Read("manifest-files"));

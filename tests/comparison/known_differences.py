@@ -68,7 +68,7 @@ RULES = [
     Rule("size-of-nothing", "size() of an attribute that is not there compares as false, also with <> (compatibility.md); in "
          "Local <> is true",
          lambda d: "size(" in json.dumps(d.request) and "<>" in json.dumps(d.request)
-         and (d.kind in ("accepted", "reasons", "answer"))),
+         and d.kind in ("accepted", "reasons", "answer") and not (d.ours.exception and d.theirs.exception)),
     Rule("transaction-reasons", "SEM-007: a key that does not fit, or an update that the item does not allow, cancels the "
          "transaction with ValidationError; Local refuses the request",
          lambda d: d.ours.exception == "TransactionCanceledException"

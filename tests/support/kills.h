@@ -45,7 +45,7 @@ inline CallOptions OneAttempt() { return {.retry = RetryOptions{.max_attempts = 
 // with "kill -9".
 class KilledRounds {
  public:
-  // `step` names what is killed, such as "an export". Rounds that have to be in the middle of it: in a run of
+  // `step` names what is killed, such as "an export". Rounds that have to end it before it is answered: in a run of
   // many rounds one at least, or it tested little.
   explicit KilledRounds(std::string step) : step_(std::move(step)), failures_(Failures()) {}
   ~KilledRounds() {
@@ -54,14 +54,14 @@ class KilledRounds {
     constexpr int kManyRounds = 20;
     EXPECT_TRUE(rounds_ < kManyRounds || interrupted_ > 0)
         << "no kill hit " << step_ << ", so this tested little";
-    std::printf("kill -9 of %s: %d rounds, %d in the middle of it; then %d whole, %d none, %d wrong\n",
+    std::printf("kill -9 of %s: %d rounds, %d before it was answered; then %d whole, %d none, %d wrong\n",
                 step_.c_str(), rounds_, interrupted_, whole_, none_, wrong_);
   }
   KilledRounds(const KilledRounds&) = delete;
   KilledRounds& operator=(const KilledRounds&) = delete;
 
   struct Round {
-    // The step had begun and not ended.
+    // The step was not answered, or is known to have begun and not ended.
     bool was_interrupted = false;
     // There is a whole result, also if the next start completed it. Otherwise there is none.
     bool is_whole = false;

@@ -388,6 +388,10 @@ TEST_F(ExportImportsTest, AnExportThatIsNotWholeIsRefused) {  // IMP-15
   ExpectRefused("the data file three.json is missing");
   WriteFiles(FileLine("one.json", first_));
   ExpectRefused("data/two.json is not in manifest-files.json");
+  // The manifests alone were copied.
+  std::filesystem::rename(PathOf(folder_ + "data"), PathOf("kept"));
+  ExpectRefused("the data file one.json is missing");
+  std::filesystem::rename(PathOf("kept"), PathOf(folder_ + "data"));
   // Elsewhere it is a folder like any other.
   std::filesystem::rename(PathOf("nightly/AWSDynamoDB"), PathOf("nightly/copied"));
   EXPECT_THAT(Counts(Import(Request("Copied", "nightly/copied/1/data/"))), ElementsAre(2, 2, 0));

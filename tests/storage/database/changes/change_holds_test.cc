@@ -18,9 +18,9 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-constexpr int64_t kMicrosASecond = 1'000'000;
+constexpr int64_t kSecondUs = 1'000'000;
 // Long enough for many rounds of the trimmer.
-constexpr std::chrono::milliseconds kManyRounds{200};
+constexpr std::chrono::milliseconds kManyTrims{200};
 
 absl::StatusOr<v1::ChangeHold> Hold(Database& database, const std::string& name, uint64_t after,
                                     int lease_seconds = 3'600, bool renews = false) {
@@ -71,7 +71,7 @@ class ChangeHolds : public ::testing::Test {
     return Await([&] { return Oldest() >= oldest; });
   }
   void ExpectOldestStays(uint64_t oldest) {
-    std::this_thread::sleep_for(kManyRounds);
+    std::this_thread::sleep_for(kManyTrims);
     EXPECT_EQ(Oldest(), oldest);
   }
   std::vector<v1::ChangeHold> Holds() {
@@ -197,7 +197,7 @@ TEST_F(ChangeHolds, KeepMoreThanTheBoundInBytes) {  // SEM-103
         database_->Put("Things", {{"pk", S("p" + number)}, {"x", S(std::string(300'000, 'x'))}}).ok());
   };
   for (int i = 0; i < 30; ++i) fill();
-  std::this_thread::sleep_for(kManyRounds);
+  std::this_thread::sleep_for(kManyTrims);
   EXPECT_LE(Oldest(), 2u);
   EXPECT_THAT(Holds()[0].held_bytes(), ::testing::Gt(0));
   ASSERT_TRUE(Release(db(), "mover").ok());
@@ -221,12 +221,12 @@ class ChangeHoldsByClock : public ChangeHolds {
     database_->CreateTable(TableRequest("Things", false));
   }
   void Pass(int64_t seconds) {
-    wall_us_ += seconds * kMicrosASecond;
-    boot_us_ += seconds * kMicrosASecond;
+    wall_us_ += seconds * kSecondUs;
+    boot_us_ += seconds * kSecondUs;
   }
 
-  std::atomic<int64_t> wall_us_ = int64_t{1'760'000'000} * kMicrosASecond;
-  std::atomic<int64_t> boot_us_ = 1'000 * kMicrosASecond;
+  std::atomic<int64_t> wall_us_ = int64_t{1'760'000'000} * kSecondUs;
+  std::atomic<int64_t> boot_us_ = 1'000 * kSecondUs;
 };
 
 TEST_F(ChangeHoldsByClock, EndWhenTheyAreNotRenewedInTime) {  // SEM-103
@@ -265,7 +265,7 @@ TEST_F(ChangeHoldsByClock, EndWhenTheyAreNotRenewedInTime) {  // SEM-103
 TEST_F(ChangeHoldsByClock, DoNotEndBecauseTheClockWasSet) {  // SEM-103
   ASSERT_TRUE(Hold(db(), "mover", 1, 1'000).ok());
   Fill(10);
-  wall_us_ += int64_t{365} * 86'400 * kMicrosASecond;
+  wall_us_ += int64_t{365} * 86'400 * kSecondUs;
   Fill(1);
   Pass(700);
   Fill(1);
@@ -280,7 +280,7 @@ TEST_F(ChangeHoldsByClock, DoNotEndBecauseTheClockWasSet) {  // SEM-103
 TEST_F(ChangeHoldsByClock, EndAlthoughTheClockWasSetBack) {  // SEM-103
   ASSERT_TRUE(Hold(db(), "mover", 1, 1'000).ok());
   Fill(10);
-  wall_us_ -= int64_t{365} * 86'400 * kMicrosASecond;
+  wall_us_ -= int64_t{365} * 86'400 * kSecondUs;
   Fill(1);
   Pass(700);
   Fill(1);

@@ -1,6 +1,7 @@
 """Reads an export as a program would that knows only the layout, and checks every file of it.
 
-Arguments: the folder of the bucket, the key of manifest-summary.json.
+Arguments: the folder of the bucket, the key of manifest-summary.json; and --being-ended if itemdb-manifest.json, the last
+file, need not be there yet.
 stdout: one JSON document: {"summary": the summary, "lines": the lines of the data files, "items": the items of lines in
 JSON, or the documents of an incremental export}
 Exit code 1 and a sentence on stderr: the export is not whole or not as the layout says.
@@ -108,9 +109,12 @@ def main():
     check(len(keys) == len(files), "a data file is listed twice")
     others = keys | {folder + name for name in ("_started", "manifest-files.json", "manifest-files.md5",
                                                 "manifest-summary.json", "manifest-summary.md5")}
-    check_own_manifest(bucket, folder, others)
+    own = folder + "itemdb-manifest.json"
+    has_own = (bucket / own).exists() or "--being-ended" not in sys.argv[3:]
+    if has_own:
+        check_own_manifest(bucket, folder, others)
     present = {str(path.relative_to(bucket)) for path in (bucket / folder).rglob("*") if path.is_file()}
-    wanted = {key for key in others if key.startswith(folder)} | {folder + "itemdb-manifest.json"}
+    wanted = {key for key in others if key.startswith(folder)} | ({own} if has_own else set())
     check(present == wanted, f"files that do not belong to the export, or are missing: {sorted(present ^ wanted)}")
 
     if summary["outputFormat"] == "ION":

@@ -27,7 +27,7 @@ bool IsFree(const std::string& name) {
        {"process_", "itemdb_store_", "itemdb_memory_", "itemdb_disk_", "itemdb_commit_group_commits",
         "itemdb_commit_write_duration_seconds", "itemdb_check_", "itemdb_archive_lag_seconds",
         "itemdb_archive_oldest_timestamp_seconds", "itemdb_watch_lag_seconds", "itemdb_watcher_lag_",
-        "itemdb_build_info"}) {
+        "itemdb_change_hold_age_seconds", "itemdb_build_info"}) {
     if (absl::StartsWith(name, part)) return true;
   }
   const std::string family = name.substr(0, name.find('{'));

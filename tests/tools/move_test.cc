@@ -24,6 +24,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
+// In the source and in the target.
+constexpr char kMovedTable[] = "Things";
+
 class TwoDaemonsTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -44,7 +47,7 @@ class TwoDaemonsTest : public ::testing::Test {
   std::string state_file() const { return directory_.path() + "/move.json"; }
 
   static void MakeTable(const Client& client) {
-    const auto made = client.CreateTable({.table_name = "T",
+    const auto made = client.CreateTable({.table_name = kMovedTable,
                                           .attribute_definitions = {{"id", ScalarAttributeType::kString}},
                                           .key_schema = {{"id", KeyType::kHash}}});
     ASSERT_TRUE(made.ok()) << made.status();
@@ -52,26 +55,26 @@ class TwoDaemonsTest : public ::testing::Test {
   static void Fill(const Client& client, int from, int count, int more = 0) {
     BulkWriter writer(client);
     for (int i = from; i < from + count; ++i)
-      ASSERT_TRUE(writer.Put("T", {{"id", "item" + std::to_string(i)}, {"n", i + more}}).ok());
+      ASSERT_TRUE(writer.Put(kMovedTable, {{"id", "item" + std::to_string(i)}, {"n", i + more}}).ok());
     const auto written = writer.Finish();
     ASSERT_TRUE(written.ok()) << written.status();
   }
   static std::map<std::string, Item> ItemsOf(const Client& client) {
     std::map<std::string, Item> items;
-    ItemRange range = client.ScanAll({.table_name = "T"});
+    ItemRange range = client.ScanAll({.table_name = kMovedTable});
     for (const Item& item : range) items[*item.find_or_null("id")->string_or_null()] = item;
     EXPECT_TRUE(range.status().ok()) << range.status();
     return items;
   }
   // Changes an item in the target although a fence keeps writers out.
   void ChangeInTarget(const Item& item) {
-    const auto table = target().DescribeTable("T");
+    const auto table = target().DescribeTable(kMovedTable);
     ASSERT_TRUE(table.ok()) << table.status();
     const std::optional<WriteFence> fence = table->table.write_fence;
-    ASSERT_TRUE(target().UpdateTable({.table_name = "T", .write_fence = WriteFence{}}).ok());
-    ASSERT_TRUE(target().PutItem({.table_name = "T", .item = item}).ok());
+    ASSERT_TRUE(target().UpdateTable({.table_name = kMovedTable, .write_fence = WriteFence{}}).ok());
+    ASSERT_TRUE(target().PutItem({.table_name = kMovedTable, .item = item}).ok());
     if (!fence.has_value()) return;
-    ASSERT_TRUE(target().UpdateTable({.table_name = "T", .write_fence = fence}).ok());
+    ASSERT_TRUE(target().UpdateTable({.table_name = kMovedTable, .write_fence = fence}).ok());
   }
 
   testing::TemporaryDirectory directory_;
@@ -121,7 +124,7 @@ std::string ShardId(int number) {
 MoveState StateOf(const std::string& run) {
   MoveState state{.move_id = "m", .source = "the source", .source_endpoint = "e", .target_endpoint = "t"};
   state.run = run;
-  state.tables.push_back({.name = "T", .table_id = "i", .segments = {{.done = true}}});
+  state.tables.push_back({.name = kMovedTable, .table_id = "i", .segments = {{.done = true}}});
   return state;
 }
 
@@ -141,7 +144,7 @@ class LargeStateTest : public TwoDaemonsTest {
 // One item of the target has room for about 4,000.
 TEST_F(LargeStateTest, APlaceInAStreamOfManyShardsIsKept) {
   std::deque<ScriptedAnswer> answers = {
-      {.body = R"({"Streams":[{"TableName":"T","StreamLabel":"1","StreamArn":"arn1"}]})"}};
+      {.body = R"({"Streams":[{"TableName":kMovedTable,"StreamLabel":"1","StreamArn":"arn1"}]})"}};
   for (int from = 0; from < kManyShards; from += 100) {
     std::string shards;
     for (int i = from; i < from + 100; ++i)

@@ -184,7 +184,8 @@ AccessPatternsResult FromProto(const v1::GetAccessPatternsReply& message) {
 ChangeHold FromProto(const v1::ChangeHold& message) {
   return {.name = message.name(),
           .after_sequence = message.after_sequence(),
-          .state = ValueOf(kChangeHoldStates, message.state(), ChangeHoldState::kHeld),
+          // A later version may know more ways to end.
+          .state = ValueOf(kChangeHoldStates, message.state(), ChangeHoldState::kExpired),
           .lease = absl::Seconds(message.lease_seconds()),
           .creation_time = absl::FromUnixMicros(message.creation_time_us()),
           .renewed_time = absl::FromUnixMicros(message.renewed_time_us()),

@@ -286,9 +286,11 @@ void RecordCall(ServingContext& serving, const grpc::CallbackServerContext& cont
 void Call::Audit(const grpc::Status& status) {
   const bool refused = status.error_code() == grpc::StatusCode::UNAUTHENTICATED ||
                        status.error_code() == grpc::StatusCode::PERMISSION_DENIED;
-  // AuditedRoleOfMethod() is a look-up that most calls need not pay for.
-  if (!refused && (serving_.audit.file() == nullptr || !serving_.audit.Wants(AuditedRoleOfMethod(method_))))
-    return;
+  if (!refused) {
+    // The roles are look-ups that most calls need not pay for.
+    if (serving_.audit.file() == nullptr) return;
+    if (!serving_.audit.Wants(is_routine_ ? RoleOfMethod(method_) : AuditedRoleOfMethod(method_))) return;
+  }
   AuditedCall call = AuditedCallOf(context_, method_);
   if (!log_fields_.table_name.empty()) call.table = LoggedTableName(log_fields_);
   if (refused) return AuditRefusal(serving_.audit, std::move(call), status);

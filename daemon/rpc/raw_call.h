@@ -129,6 +129,7 @@ class Call final : public grpc::ServerUnaryReactor {
     if (!result.ok()) return Complete({ErrorReply(result.status()), 0}, -1);
     const int64_t items = ItemsOf(*result);
     const std::string_view outcome = OutcomeOf(*result);
+    is_routine_ = IsRoutine(*result);
     Complete(EncodeReply(*std::move(result), memory_, reply_), items, outcome);
   }
 
@@ -162,6 +163,8 @@ class Call final : public grpc::ServerUnaryReactor {
   std::shared_ptr<TracedCall> traced_;
   Caller caller_;
   CallLogFields log_fields_;
+  // Not for the audit log, although it has other calls of the method.
+  bool is_routine_ = false;
   // Of the caller. Null: the call was refused before it was known.
   std::shared_ptr<CallMemory> memory_;
   size_t reserved_bytes_ = 0;

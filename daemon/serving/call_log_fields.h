@@ -90,4 +90,13 @@ std::string_view OutcomeOf(const Reply&) {
   return "";
 }
 
+// Whether a call changed no more than the time of one that the audit log has: a hold that was only renewed.
+inline bool IsRoutine(const v1::HoldChangesReply& reply) {
+  return reply.hold().creation_time_us() != reply.hold().renewed_time_us();
+}
+template <typename Reply>
+bool IsRoutine(const Reply&) {
+  return false;
+}
+
 }  // namespace itemdb::daemon

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <string_view>
 #include <utility>
 
@@ -17,8 +18,9 @@
 namespace itemdb::storage {
 namespace {
 
-// How long a hold that has ended is known.
+// How long a hold that has ended is known, and how many of them are.
 constexpr int64_t kKnownAfterEndUs = int64_t{24} * 3'600 * 1'000'000;
+constexpr size_t kMostEndedHolds = 100;
 
 std::string HoldKey(std::string_view name) { return absl::StrCat(kChangeHoldKeyPrefix, std::string(name)); }
 
@@ -48,11 +50,19 @@ absl::StatusOr<StoredHolds> ReadHolds(const ReadView& view) {
 
 bool IsHeld(const v1::ChangeHold& hold) { return hold.state() == v1::CHANGE_HOLD_STATE_HELD; }
 
-// Not by a clock that was set forward: then the reader has a whole lease to renew it.
-bool IsExpired(const v1::ChangeHold& hold, TimeOfDay& time_of_day) {
-  const std::chrono::seconds lease(hold.lease_seconds());
-  return time_of_day.NowMicros() - hold.renewed_time_us() >= std::chrono::microseconds(lease).count() &&
-         !time_of_day.SteppedWithin(lease);
+// Not by a clock that was set forward, and not while nobody could renew it: then the reader has a whole lease
+// to do so.
+bool IsExpired(const v1::ChangeHold& hold, int64_t taking_writes_us, TimeOfDay& time_of_day) {
+  const std::chrono::microseconds lease = std::chrono::seconds(hold.lease_seconds());
+  return time_of_day.NowMicros() - hold.renewed_time_us() >= lease.count() &&
+         taking_writes_us >= lease.count() && !time_of_day.SteppedWithin(lease);
+}
+
+// Below twice the floor, now. 0 free bytes: the number is not known, or writes are refused already.
+bool IsNearFloor(const Engine& engine) {
+  const uint64_t free_bytes = engine.disk_space().FreeBytes();
+  return engine.disk_space().IsBelowFloor() ||
+         (free_bytes > 0 && free_bytes / 2 < engine.options().free_space_floor_bytes);
 }
 
 std::string TimeText(int64_t time_us) {
@@ -73,14 +83,14 @@ std::string_view StateName(v1::ChangeHoldState state) {
 // FAILED_PRECONDITION (HOLD_ENDED): says what became of it. `hold`: its record, if there is one.
 absl::Status HoldEndedError(const std::string& name, const std::optional<v1::ChangeHold>& hold) {
   std::string what = "there is no hold of the change log with the name " + name +
-                     ": it was released, or ended more than a day ago";
+                     ": it was released, or ended so long ago that it is not listed any more";
   if (hold.has_value() && hold->state() == v1::CHANGE_HOLD_STATE_EXPIRED) {
     what = absl::StrFormat("hold %s of the change log ended at %s: it was not renewed for its lease of %d s",
                            name, TimeText(hold->ended_time_us()), hold->lease_seconds());
   } else if (hold.has_value() && hold->state() == v1::CHANGE_HOLD_STATE_DISK_FULL) {
     what = absl::StrFormat(
-        "hold %s of the change log ended at %s: free space was below the floor, and it kept changes that "
-        "had to go",
+        "hold %s of the change log ended at %s: free space was below twice the floor, and it kept changes "
+        "that had to go",
         name, TimeText(hold->ended_time_us()));
   }
   return MakeError(absl::StatusCode::kFailedPrecondition, kReasonHoldEnded, what);
@@ -113,6 +123,8 @@ absl::StatusOr<uint64_t> CommitHold(Engine& engine, WriteSpace space, WriteOrigi
 }
 
 absl::StatusOr<v1::HoldChangesReply> Hold(Engine& engine, const v1::HoldChangesRequest& request) {
+  // A standby may lack records and changes, and says nothing about them.
+  ITEMDB_RETURN_IF_ERROR(engine.WriteRefusal());
   ITEMDB_RETURN_IF_ERROR(CheckName(request.name()));
   const int32_t lease =
       request.has_lease_seconds() ? request.lease_seconds() : kDefaultChangeHoldLeaseSeconds;
@@ -147,21 +159,23 @@ absl::StatusOr<v1::HoldChangesReply> Hold(Engine& engine, const v1::HoldChangesR
   hold.set_after_sequence(request.after_sequence());
   hold.set_state(v1::CHANGE_HOLD_STATE_HELD);
   hold.set_lease_seconds(lease);
-  hold.set_creation_time_us(is_held ? before->creation_time_us() : now_us);
+  // One that is moved back keeps what nobody held: it is made anew.
+  const bool renews = is_held && before->after_sequence() <= hold.after_sequence();
+  hold.set_creation_time_us(renews ? before->creation_time_us() : now_us);
   hold.set_renewed_time_us(now_us);
-  const bool frees = is_held && before->after_sequence() <= hold.after_sequence();
   ITEMDB_ASSIGN_OR_RETURN(
       const uint64_t last,
-      CommitHold(engine, frees ? WriteSpace::kFrees : WriteSpace::kTakes, WriteOrigin::kClient,
+      CommitHold(engine, renews ? WriteSpace::kFrees : WriteSpace::kTakes, WriteOrigin::kClient,
                  [&](CommitGroup& group) { PutCatalogMessage(HoldKey(hold.name()), hold, group); }));
   reply.set_change_sequence(last);
-  if (!is_held)
+  if (!renews)
     engine.options().log->info("hold of the change log made name={} after_sequence={} lease_seconds={}",
                                hold.name(), hold.after_sequence(), lease);
   return reply;
 }
 
 absl::StatusOr<v1::ReleaseChangesReply> Release(Engine& engine, const v1::ReleaseChangesRequest& request) {
+  ITEMDB_RETURN_IF_ERROR(engine.WriteRefusal());
   ITEMDB_RETURN_IF_ERROR(CheckName(request.name()));
   std::optional<v1::ChangeHold> before;
   {
@@ -187,22 +201,45 @@ struct HoldChange {
   std::vector<std::string> deleted_keys;
 };
 
-absl::StatusOr<HoldChange> FindEnded(Engine& engine, uint64_t wanted, bool is_disk_full) {
+// Those of the records that are known for too long, or are too many.
+std::vector<std::string> NamesToForget(std::vector<v1::ChangeHold> ended, int64_t now_us) {
+  std::vector<std::string> names;
+  std::erase_if(ended, [&](const v1::ChangeHold& hold) {
+    // Of the other sign: the clock was set back since.
+    if (std::abs(now_us - hold.ended_time_us()) < kKnownAfterEndUs) return false;
+    names.push_back(hold.name());
+    return true;
+  });
+  if (ended.size() <= kMostEndedHolds) return names;
+  std::sort(ended.begin(), ended.end(), [](const v1::ChangeHold& one, const v1::ChangeHold& other) {
+    return one.ended_time_us() < other.ended_time_us();
+  });
+  ended.resize(ended.size() - kMostEndedHolds);
+  for (const v1::ChangeHold& hold : ended) names.push_back(hold.name());
+  return names;
+}
+
+absl::StatusOr<HoldChange> FindEnded(Engine& engine, uint64_t wanted, int64_t taking_writes_us) {
+  // Before the records: one that says HELD keeps its changes from then on.
+  const uint64_t oldest = engine.trim_horizon().oldest();
   ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
   ITEMDB_ASSIGN_OR_RETURN(StoredHolds stored, ReadHolds(*view));
+  const bool is_near_floor = IsNearFloor(engine);
   TimeOfDay& time_of_day = engine.time_of_day();
   const int64_t now_us = time_of_day.NowMicros();
   HoldChange change{.put = {}, .deleted_keys = std::move(stored.damaged_keys)};
+  std::vector<v1::ChangeHold> ended;
   for (v1::ChangeHold& hold : stored.holds) {
     if (!IsHeld(hold)) {
-      if (now_us - hold.ended_time_us() >= kKnownAfterEndUs)
-        change.deleted_keys.push_back(HoldKey(hold.name()));
+      ended.push_back(std::move(hold));
       continue;
     }
-    const bool had_to_go = is_disk_full && hold.after_sequence() + 1 < wanted;
-    if (had_to_go || IsExpired(hold, time_of_day)) {
+    const uint64_t first = hold.after_sequence() + 1;
+    const bool had_to_go = first < oldest || (is_near_floor && first < wanted);
+    if (had_to_go || IsExpired(hold, taking_writes_us, time_of_day)) {
       hold.set_state(had_to_go ? v1::CHANGE_HOLD_STATE_DISK_FULL : v1::CHANGE_HOLD_STATE_EXPIRED);
       hold.set_ended_time_us(now_us);
+      ended.push_back(hold);
     } else if (hold.renewed_time_us() > now_us) {
       // The clock was set back: a lease must not become longer by it.
       hold.set_renewed_time_us(now_us);
@@ -211,7 +248,28 @@ absl::StatusOr<HoldChange> FindEnded(Engine& engine, uint64_t wanted, bool is_di
     }
     change.put.push_back(std::move(hold));
   }
+  for (const std::string& name : NamesToForget(std::move(ended), now_us))
+    change.deleted_keys.push_back(HoldKey(name));
   return change;
+}
+
+absl::Status EndHolds(Engine& engine, uint64_t wanted, int64_t taking_writes_us) {
+  ITEMDB_ASSIGN_OR_RETURN(const HoldChange change, FindEnded(engine, wanted, taking_writes_us));
+  if (change.put.empty() && change.deleted_keys.empty()) return absl::OkStatus();
+  const auto append = [&](CommitGroup& group) {
+    for (const v1::ChangeHold& hold : change.put) PutCatalogMessage(HoldKey(hold.name()), hold, group);
+    // Those that have ended just now may be among them.
+    for (const std::string& key : change.deleted_keys) group.DeleteCatalog(key);
+  };
+  ITEMDB_RETURN_IF_ERROR(CommitHold(engine, WriteSpace::kFrees, WriteOrigin::kUpkeep, append).status());
+  for (const v1::ChangeHold& hold : change.put) {
+    if (IsHeld(hold)) continue;
+    engine.options().log->warn(
+        "hold of the change log ended: the changes are not kept for its reader any more name={} state={} "
+        "after_sequence={} lease_seconds={}",
+        hold.name(), StateName(hold.state()), hold.after_sequence(), hold.lease_seconds());
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -244,40 +302,36 @@ std::vector<v1::ChangeHold> DescribeChangeHolds(const ReadView& view) {
   return std::move(stored->holds);
 }
 
-absl::StatusOr<std::optional<uint64_t>> FirstHeldChange(const ReadView& view, TimeOfDay& time_of_day) {
+absl::StatusOr<std::optional<uint64_t>> FirstHeldChange(const ReadView& view) {
   ITEMDB_ASSIGN_OR_RETURN(const StoredHolds stored, ReadHolds(view));
   std::optional<uint64_t> first;
   for (const v1::ChangeHold& hold : stored.holds) {
-    if (!IsHeld(hold) || IsExpired(hold, time_of_day)) continue;
-    first = std::min(first.value_or(UINT64_MAX), hold.after_sequence() + 1);
+    if (IsHeld(hold)) first = std::min(first.value_or(UINT64_MAX), hold.after_sequence() + 1);
   }
   return first;
 }
 
-absl::Status EndChangeHolds(Engine& engine, uint64_t wanted, bool is_disk_full) {
-  if (!engine.WriteRefusal().ok()) return absl::OkStatus();
-  {
-    ITEMDB_ASSIGN_OR_RETURN(const HoldChange change, FindEnded(engine, wanted, is_disk_full));
-    if (change.put.empty() && change.deleted_keys.empty()) return absl::OkStatus();
+std::future<absl::Status> EndChangeHolds(Engine& engine, uint64_t wanted, int64_t taking_writes_us) {
+  std::promise<absl::Status> promise;
+  std::future<absl::Status> ended = promise.get_future();
+  if (!engine.WriteRefusal().ok()) {
+    promise.set_value(absl::OkStatus());
+    return ended;
   }
-  return RunDefinitionAndWait(engine, [&engine, wanted, is_disk_full]() -> absl::Status {
-    // Again: holds may have been renewed meanwhile.
-    ITEMDB_ASSIGN_OR_RETURN(const HoldChange change, FindEnded(engine, wanted, is_disk_full));
-    if (change.put.empty() && change.deleted_keys.empty()) return absl::OkStatus();
-    const auto append = [&](CommitGroup& group) {
-      for (const v1::ChangeHold& hold : change.put) PutCatalogMessage(HoldKey(hold.name()), hold, group);
-      for (const std::string& key : change.deleted_keys) group.DeleteCatalog(key);
-    };
-    ITEMDB_RETURN_IF_ERROR(CommitHold(engine, WriteSpace::kFrees, WriteOrigin::kUpkeep, append).status());
-    for (const v1::ChangeHold& hold : change.put) {
-      if (IsHeld(hold)) continue;
-      engine.options().log->warn(
-          "hold of the change log ended: the changes are not kept for its reader any more name={} state={} "
-          "after_sequence={} lease_seconds={}",
-          hold.name(), StateName(hold.state()), hold.after_sequence(), hold.lease_seconds());
-    }
-    return absl::OkStatus();
-  });
+  const absl::StatusOr<HoldChange> change = FindEnded(engine, wanted, taking_writes_us);
+  if (!change.ok() || (change->put.empty() && change->deleted_keys.empty())) {
+    promise.set_value(change.status());
+    return ended;
+  }
+  RunDefinition<bool>(
+      engine,
+      [&engine, wanted, taking_writes_us]() -> absl::StatusOr<bool> {
+        // Again: holds may have been renewed meanwhile.
+        ITEMDB_RETURN_IF_ERROR(EndHolds(engine, wanted, taking_writes_us));
+        return true;
+      },
+      [promise = std::move(promise)](absl::StatusOr<bool> ran) mutable { promise.set_value(ran.status()); });
+  return ended;
 }
 
 }  // namespace itemdb::storage

@@ -3,7 +3,9 @@
 //
 // A hold is a record of the catalog, `change_hold/NAME`. So it is durable, is in backups, and standbys have
 // it too, which keep the same changes if they have them. Records are changed on the DDL thread only. Those
-// that have ended stay for a day, so that a reader that comes back is told what became of its hold.
+// that have ended stay for a day, the last hundred of them, so that a reader that comes back is told what
+// became of its hold. A record that says HELD keeps its changes, whatever the clock says: only the database
+// that takes writes ends holds.
 //
 // Trimming reads the records (trimmer.cc). A hold pins its changes in the TrimHorizon until its record is
 // visible, and trimming reads the records again after TrimHorizon::BeginTrim: so it sees the pin or the
@@ -11,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <future>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,12 +33,18 @@ std::vector<v1::ChangeHold> DescribeChangeHolds(const ReadView& view);
 // ---- for trimming ----
 
 // The first change that a hold keeps, if one does. Damaged records keep nothing.
-absl::StatusOr<std::optional<uint64_t>> FirstHeldChange(const ReadView& view, TimeOfDay& time_of_day);
+absl::StatusOr<std::optional<uint64_t>> FirstHeldChange(const ReadView& view);
 
-// Ends the holds that were not renewed in time and, if `is_disk_full`, those that keep changes before
-// `wanted`, to which the change log would be trimmed without them. Deletes records that ended long ago, or
-// are damaged. Blocks. Not on the DDL thread. Does nothing while writes of clients are refused: a standby
-// gets the records of its primary.
-absl::Status EndChangeHolds(Engine& engine, uint64_t wanted, bool is_disk_full);
+// Ends the holds
+//   - that were not renewed for their leases, of which also `taking_writes_us` is the time by the boot clock
+//     that the database has taken writes: before, no reader could renew its hold;
+//   - that keep changes before `wanted`, to which the change log would be trimmed without them, if free space
+//     is below twice the floor: so early that writers do not meet the floor because of them;
+//   - whose changes are not in the change log any more: a standby that was below its floor, or a version that
+//     knows no holds, has trimmed them.
+// Deletes records that ended long ago, or are damaged. On the DDL thread, for which the caller need not wait;
+// ready at once if there is nothing to do. Does nothing while writes of clients are refused: a standby gets
+// the records of its primary.
+std::future<absl::Status> EndChangeHolds(Engine& engine, uint64_t wanted, int64_t taking_writes_us);
 
 }  // namespace itemdb::storage

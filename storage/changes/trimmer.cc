@@ -18,6 +18,8 @@ namespace {
 
 // How precisely the boot clock knows the ages of changes: this part of the retention.
 constexpr int64_t kSeenPerRetention = 64;
+// How long trimming waits for the DDL thread to end holds.
+constexpr std::chrono::seconds kLongestEnding{1};
 
 // The first change in [oldest, last] that was committed at `time_us` or later; `last` when there is none. A
 // binary search: commit times never decrease. Changes that cannot be read count as later than the readable
@@ -98,7 +100,8 @@ absl::Status FreeFiles(const Store& store, rocksdb::ColumnFamilyHandle* family, 
 
 }  // namespace
 
-ChangeTrimmer::ChangeTrimmer(Engine& engine) : engine_(engine) {
+ChangeTrimmer::ChangeTrimmer(Engine& engine)
+    : engine_(engine), takes_writes_since_us_(engine.time_of_day().SteadyMicros()) {
   thread_.Start([this] { Loop(); });
 }
 
@@ -137,10 +140,10 @@ absl::StatusOr<uint64_t> ChangeTrimmer::FirstWithinRetention(const DurablePrefix
 
 absl::StatusOr<uint64_t> ChangeTrimmer::WithoutHeld(uint64_t wanted, uint64_t oldest) const {
   if (wanted <= oldest) return oldest;
-  // EndChangeHolds ends no hold of a standby.
+  // EndChangeHolds ends no hold of a standby, so this cannot be done there, nor so early.
   if (engine_.disk_space().IsBelowFloor() && !engine_.WriteRefusal().ok()) return wanted;
   ITEMDB_ASSIGN_OR_RETURN(const DurablePrefix log, ReadDurablePrefix(engine_));
-  const absl::StatusOr<std::optional<uint64_t>> found = FirstHeldChange(*log.view, engine_.time_of_day());
+  const absl::StatusOr<std::optional<uint64_t>> found = FirstHeldChange(*log.view);
   if (absl::IsDataLoss(found.status())) {
     engine_.options().log->error("holds of the change log could not be read, and keep nothing error={}",
                                  MessageOf(found.status()));
@@ -156,7 +159,21 @@ absl::StatusOr<uint64_t> ChangeTrimmer::WithoutHeld(uint64_t wanted, uint64_t ol
   return std::clamp(first, oldest, wanted);
 }
 
+void ChangeTrimmer::EndHolds(uint64_t wanted) {
+  if (!ending_.valid()) {
+    const int64_t now_us = engine_.time_of_day().SteadyMicros();
+    ending_ = EndChangeHolds(engine_, wanted, now_us - takes_writes_since_us_);
+  }
+  absl::Status ended = absl::DeadlineExceededError("other changes of definitions take long");
+  if (ending_.wait_for(kLongestEnding) == std::future_status::ready) ended = ending_.get();
+  // As in Loop.
+  if (ended.ok() || absl::IsUnavailable(ended) || absl::IsUnknown(ended)) return;
+  engine_.options().log->warn("holds of the change log could not be ended, and keep their changes error={}",
+                              MessageOf(ended));
+}
+
 absl::Status ChangeTrimmer::Trim() {
+  if (!engine_.WriteRefusal().ok()) takes_writes_since_us_ = engine_.time_of_day().SteadyMicros();
   ITEMDB_ASSIGN_OR_RETURN(DurablePrefix log, ReadDurablePrefix(engine_));
   const DatabaseOptions& options = engine_.options();
   const uint64_t oldest = engine_.trim_horizon().oldest();
@@ -168,10 +185,7 @@ absl::Status ChangeTrimmer::Trim() {
   if (!is_empty && options.max_change_log_bytes > 0)
     wanted = std::max(wanted, FirstWithin(*log.view->store(), options.max_change_log_bytes));
   // The disk must not fill up because of a reader that is away.
-  const bool is_disk_full = engine_.disk_space().IsBelowFloor();
-  const absl::Status ended = EndChangeHolds(engine_, wanted, is_disk_full);
-  // Damage of the catalog must not stop trimming: the change log would fill the disk.
-  if (!absl::IsDataLoss(ended)) ITEMDB_RETURN_IF_ERROR(ended);
+  EndHolds(wanted);
   if (is_empty) return absl::OkStatus();
   ITEMDB_ASSIGN_OR_RETURN(wanted, WithoutHeld(wanted, oldest));
   if (wanted > oldest) {

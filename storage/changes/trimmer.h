@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <future>
 
 #include "storage/base/background_thread.h"
 #include "storage/changes/log_reader.h"
@@ -22,8 +23,10 @@ namespace itemdb::storage {
 //   4. Table files that hold only older changes are deleted. Single changes are never deleted: later reads
 //      would have to step over the tombstones. A file that also holds newer changes stays for now.
 //
-// Holds (change_holds.h) keep their changes beyond retention and bytes. Below the free-space floor those end
-// that keep changes which would be trimmed without them. The records of holds are read again after step 1.
+// Holds (change_holds.h) keep their changes beyond retention and bytes. Below twice the free-space floor
+// those end that keep changes which would be trimmed without them. A hold that cannot be ended now, for
+// example because the DDL thread is busy, keeps its changes, and trimming goes on with the rest. The records
+// of holds are read again after step 1.
 //
 // The last commit is never trimmed: recovery reads from it the commit time below which no later one may be.
 //
@@ -45,6 +48,8 @@ class ChangeTrimmer {
   absl::StatusOr<uint64_t> FirstWithinRetention(const DurablePrefix& log, uint64_t oldest);
   // `wanted`, or the first change that a hold keeps if that is before it; at least `oldest`.
   absl::StatusOr<uint64_t> WithoutHeld(uint64_t wanted, uint64_t oldest) const;
+  // EndChangeHolds. Does not wait long for it.
+  void EndHolds(uint64_t wanted);
   // By the boot clock alone; 0 when no change is known to be old enough.
   uint64_t FirstSeenWithin(int64_t retention_us, uint64_t last_sequence);
 
@@ -57,6 +62,11 @@ class ChangeTrimmer {
   Engine& engine_;
   // Oldest first. Touched only by the thread.
   std::deque<Seen> seen_;
+  // Since when the database takes writes, as far as is known, by TimeOfDay::SteadyMicros(). Touched only by
+  // the thread.
+  int64_t takes_writes_since_us_;
+  // EndChangeHolds that was not awaited. Touched only by the thread.
+  std::future<absl::Status> ending_;
   std::atomic<bool> cancel_compaction_ = false;
   BackgroundThread thread_;
 };

@@ -242,7 +242,8 @@ TEST_F(ClientControlTest, HoldsOfTheChangeLogHaveAllFigures) {  // SEM-103
   daemon_.get_status = [&](const v1::GetStatusRequest&, v1::GetStatusReply* reply) {
     *reply->add_change_holds() = hold;
     reply->mutable_change_holds(0)->set_held_bytes(5);
-    for (const v1::ChangeHoldState state : {v1::CHANGE_HOLD_STATE_EXPIRED, v1::CHANGE_HOLD_STATE_DISK_FULL}) {
+    for (const auto state : {v1::CHANGE_HOLD_STATE_EXPIRED, v1::CHANGE_HOLD_STATE_DISK_FULL,
+                             static_cast<v1::ChangeHoldState>(99)}) {
       reply->add_change_holds()->set_state(state);
       reply->mutable_change_holds()->rbegin()->set_ended_time_us(6);
     }
@@ -259,7 +260,8 @@ TEST_F(ClientControlTest, HoldsOfTheChangeLogHaveAllFigures) {  // SEM-103
   ASSERT_TRUE(released.ok()) << released.status();
   const absl::StatusOr<std::vector<ChangeHold>> listed = client_.ListChangeHolds();
   ASSERT_TRUE(listed.ok()) << listed.status();
-  ASSERT_EQ(listed->size(), 3u);
+  ASSERT_EQ(listed->size(), 4u);
+  EXPECT_EQ((*listed)[3].state, ChangeHoldState::kExpired) << "of a later version: it has ended";
   for (const ChangeHold& one : {*held, *released, (*listed)[0]}) {
     EXPECT_EQ(one.name, "mover");
     EXPECT_EQ(one.after_sequence, 1u);

@@ -84,7 +84,14 @@ TEST_F(AuditTest, RecordsWhatAdminsDoAndWhoIsRefused) {
   EXPECT_NE(As("READER", "some other secret", {"table", "list"}).exit_code, 0);
   EXPECT_NE(As("STRANGER", kAuditSecret, {"table", "list"}).exit_code, 0);
   EXPECT_THAT(Post("PutItem", item).body, HasSubstr("UnrecognizedClientException"));
-  // What keeps changes, or gives them up, is told although every reader may do it.
+  // What keeps changes, or gives them up, is told although every reader may do it; not that it does so still.
+  absl::StatusOr<Client> holder = Client::Open(
+      {.endpoint = daemon_.endpoint(), .access_key_id = "READER", .secret_access_key = kAuditSecret});
+  ASSERT_TRUE(holder.ok()) << holder.status();
+  for (const uint64_t after : {2, 2, 2, 1}) {
+    const auto held = holder->HoldChanges({.name = "holder", .after_sequence = after});
+    EXPECT_TRUE(held.ok()) << held.status();
+  }
   EXPECT_EQ(As("READER", kAuditSecret, {"change-holds", "release", "mover", "--yes"}).exit_code, 1);
   const std::string status = As("READER", kAuditSecret, {"status", "-o", "json"}).out;
   ASSERT_EQ(daemon_.Terminate(), 0);
@@ -95,6 +102,8 @@ TEST_F(AuditTest, RecordsWhatAdminsDoAndWhoIsRefused) {
                                      "refused READER itemdb.v1.Tables/ListTables - UNAUTHENTICATED",
                                      "refused STRANGER itemdb.v1.Tables/ListTables - UNAUTHENTICATED",
                                      "refused any http/PutItem - UNAUTHENTICATED",
+                                     "call READER itemdb.v1.Changes/HoldChanges - OK",
+                                     "call READER itemdb.v1.Changes/HoldChanges - OK",
                                      "call READER itemdb.v1.Changes/ReleaseChanges - FAILED_PRECONDITION"));
   const Json refused = Json::parse(status)["refused_calls"];
   EXPECT_EQ(refused["unauthenticated"], 3);

@@ -7,6 +7,7 @@
 
 #include "daemon/http/api/shown_statuses.h"
 #include "tests/http/json_fixture.h"
+#include "tests/support/await.h"
 
 namespace itemdb::testing {
 namespace {
@@ -118,14 +119,14 @@ TEST(ShownStatuses, AnIndexThatIsAddedGetsItsRoomFirst) {
     for (int attempt = 0; attempt < 5 && phases != expected; ++attempt) {
       JsonFixture json(std::chrono::milliseconds(300));
       json.Succeed("CreateTable", kCreate);
-      while (phase_of(json.Succeed("DescribeTable", kPlain)) != "ACTIVE") {
-      }
+      ASSERT_TRUE(Await([&] { return phase_of(json.Succeed("DescribeTable", kPlain)) == "ACTIVE"; }));
       phases = {phase_of(json.Succeed("UpdateTable", add))};
-      while (phases.back() != "ACTIVE, ACTIVE") {
+      ASSERT_TRUE(Await([&] {
         std::string phase = phase_of(json.Succeed("DescribeTable", kPlain));
         if (phase != phases.back()) phases.push_back(std::move(phase));
-        ASSERT_LT(phases.size(), 10U);
-      }
+        return phases.back() == "ACTIVE, ACTIVE" || phases.size() >= 10;
+      }));
+      ASSERT_LT(phases.size(), 10U);
     }
     EXPECT_EQ(phases, expected);
   }

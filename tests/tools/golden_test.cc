@@ -195,7 +195,7 @@ grpc::Status FixedRelease(const v1::ReleaseChangesRequest& request, v1::ReleaseC
   if (request.name() != "move-0123")
     return ErrorReply(grpc::StatusCode::FAILED_PRECONDITION, "HOLD_ENDED",
                       "there is no hold of the change log with the name " + request.name() +
-                          ": it was released, or ended more than a day ago");
+                          ": it was released, or ended so long ago that it is not listed any more");
   *reply->mutable_hold() = status.change_holds(0);
   reply->mutable_hold()->clear_held_bytes();
   return grpc::Status::OK;

@@ -180,7 +180,7 @@ std::string ChangeHoldStateName(ChangeHoldState state) {
     case ChangeHoldState::kExpired:
       return "expired";
     case ChangeHoldState::kDiskFull:
-      return "disk full";
+      return "disk_full";
     case ChangeHoldState::kHeld:
       break;
   }
@@ -196,12 +196,16 @@ JsonValue HoldToJson(const ChangeHold& hold) {
                          .Add("creation_time", TimeText(hold.creation_time))
                          .Add("renewed_time", TimeText(hold.renewed_time));
   if (hold.state != ChangeHoldState::kHeld) return object.Add("ended_time", TimeText(hold.ended_time));
-  return object.Add("held_bytes", hold.held_bytes);
+  return object;
 }
 
 JsonValue HoldsToJson(const std::vector<ChangeHold>& holds) {
   JsonValue array = JsonValue::Array();
-  for (const ChangeHold& hold : holds) array.elements.push_back(HoldToJson(hold));
+  for (const ChangeHold& hold : holds) {
+    JsonValue object = HoldToJson(hold);
+    if (hold.state == ChangeHoldState::kHeld) object.Add("held_bytes", hold.held_bytes);
+    array.elements.push_back(std::move(object));
+  }
   return array;
 }
 

@@ -16,6 +16,7 @@ JsonValue StatusToJson(const DaemonStatus& status, const std::string& endpoint);
 
 // "held", "expired", "disk full".
 std::string ChangeHoldStateName(ChangeHoldState state);
+// Without the bytes, which only lists of holds have.
 JsonValue HoldToJson(const ChangeHold& hold);
 JsonValue HoldsToJson(const std::vector<ChangeHold>& holds);
 

@@ -11,7 +11,9 @@ namespace {
 constexpr absl::Duration kMostBetweenRenewals = absl::Minutes(1);
 constexpr absl::Duration kLongestCall = absl::Seconds(10);
 
-std::string HoldNameOf(const std::string& move_id) { return "move-" + move_id; }
+constexpr char kNamesBegin[] = "move-";
+
+std::string HoldNameOf(const std::string& move_id) { return kNamesBegin + move_id; }
 
 }  // namespace
 
@@ -20,10 +22,20 @@ LogHold::LogHold(const Side& side, MoveJournal& journal, std::string move_id, ab
 
 absl::Status LogHold::Take(uint64_t after_sequence) {
   const HoldChangesRequest request{.name = name_, .after_sequence = after_sequence, .lease = lease_};
-  absl::Status taken = side_.Try([&] { return side_.client().HoldChanges(request, side_.call()).status(); });
+  CallOptions once = side_.call();
+  once.retry = RetryOptions{.max_attempts = 1};
+  absl::Status full;
+  absl::Status taken = side_.Try([&] {
+    absl::Status held = side_.client().HoldChanges(request, once).status();
+    if (ReasonOf(held) != kReasonDiskFull) return held;
+    full = WithWords(side_.name(), held);
+    return absl::OkStatus();
+  });
+  taken.Update(full);
   if (!taken.ok()) return taken;
   std::lock_guard<std::mutex> lock(mutex_);
   taken_after_ = after_sequence;
+  stored_before_ = journal_.stored_sequence();
   return absl::OkStatus();
 }
 
@@ -51,7 +63,8 @@ absl::Status LogHold::Renew() {
   HoldChangesRequest request{.name = name_, .lease = lease_, .renews = true};
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    request.after_sequence = std::max(taken_after_, journal_.stored_sequence());
+    const uint64_t stored = journal_.stored_sequence();
+    request.after_sequence = stored == stored_before_ ? taken_after_ : std::max(taken_after_, stored);
   }
   // Once: another one follows soon, and the hold lives longer.
   const CallOptions once{
@@ -77,6 +90,19 @@ void LogHold::Run() {
 void LogHold::Release() {
   Stop();
   (void)side_.client().ReleaseChanges(name_, {.timeout = kLongestCall});
+}
+
+std::vector<std::string> LogHold::NamesIn(const Side& side) {
+  std::vector<std::string> names;
+  if (!side.is_itemd()) return names;
+  const absl::StatusOr<std::vector<ChangeHold>> holds =
+      side.client().ListChangeHolds({.timeout = kLongestCall});
+  if (!holds.ok()) return names;
+  for (const ChangeHold& hold : *holds) {
+    if (hold.state == ChangeHoldState::kHeld && hold.name.starts_with(kNamesBegin))
+      names.push_back(hold.name);
+  }
+  return names;
 }
 
 void LogHold::Release(const Side& side, const std::string& move_id) {

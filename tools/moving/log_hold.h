@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -26,7 +27,8 @@ class LogHold {
   LogHold& operator=(const LogHold&) = delete;
 
   // Holds the changes after this one; also if the hold has ended before. OUT_OF_RANGE: they are not in the
-  // log any more. UNIMPLEMENTED: the side knows no holds.
+  // log any more. UNIMPLEMENTED: the side knows no holds. RESOURCE_EXHAUSTED (DISK_FULL), at once: the disk
+  // of the side is full, and may stay so until the move has made room.
   absl::Status Take(uint64_t after_sequence);
   // From now on a thread renews the hold, with the change up to which the journal has stored all. If the hold
   // has ended, it calls `on_ended`, and ends.
@@ -39,6 +41,8 @@ class LogHold {
   // Stops, and ends the hold. Errors are not told: it ends by itself.
   void Release();
 
+  // The names of the holds of moves that `side` is the source of; none if they cannot be read.
+  static std::vector<std::string> NamesIn(const Side& side);
   // Ends the hold of a move that `side` is the source of.
   static void Release(const Side& side, const std::string& move_id);
 
@@ -54,6 +58,9 @@ class LogHold {
   std::condition_variable stopped_;
   // Guarded by mutex_.
   uint64_t taken_after_ = 0;
+  // What the journal had stored then. The same number later says nothing: the source may have been restored
+  // to an earlier time since it was stored.
+  uint64_t stored_before_ = 0;
   bool stops_ = false;
   absl::Status failure_;
   // Constant while the thread runs.

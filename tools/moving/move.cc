@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "common/signature/sigv4.h"
 #include "common/status_macros.h"
+#include "itemdb/errors.h"
 #include "tools/base/number_text.h"
 #include "tools/moving/copier.h"
 
@@ -109,8 +110,11 @@ absl::Status Move::Open() {
   ITEMDB_RETURN_IF_ERROR(source_fences_.Read(source_));
   const MoveStep step = StepByFences(*state);
   if (step < MoveStep::kSwitched) {
-    const absl::Status held = TakeHold(state->move_id, state->sequence);
-    // The follower finds that out too, and then everything is compared.
+    ITEMDB_ASSIGN_OR_RETURN(const uint64_t last, SourceSequence());
+    // If the changes are gone, or the source was restored to an earlier time, the follower finds that out
+    // too, and then everything is compared.
+    const bool has_lost_changes = last < state->sequence;
+    const absl::Status held = has_lost_changes ? absl::OkStatus() : TakeHold(state->move_id, state->sequence);
     if (!absl::IsOutOfRange(held)) ITEMDB_RETURN_IF_ERROR(held);
     StartHold();
   }
@@ -212,7 +216,11 @@ absl::Status Move::BeginMove(const std::string& source_id) {
   }
   // Before the first page: every change after it is applied after the copy.
   ITEMDB_ASSIGN_OR_RETURN(state.sequence, HoldFromNow(state.move_id));
-  ITEMDB_RETURN_IF_ERROR(journal_.Begin(std::move(state)));
+  if (const absl::Status begun = journal_.Begin(std::move(state)); !begun.ok()) {
+    // For a move that nobody knows. If it was stored all the same, the next run makes the hold anew.
+    if (hold_ != nullptr) hold_->Release();
+    return begun;
+  }
   StartHold();
   ITEMDB_RETURN_IF_ERROR(target_fences_.Read(target_));
   ITEMDB_RETURN_IF_ERROR(source_fences_.Read(source_));
@@ -227,7 +235,10 @@ absl::Status Move::TakeHold(const std::string& move_id, uint64_t sequence) {
   const absl::Status taken = hold_->Take(sequence);
   if (taken.ok()) return taken;
   hold_ = nullptr;
-  if (!absl::IsUnimplemented(taken) && !absl::IsPermissionDenied(taken)) return taken;
+  // A move must be possible off a disk that is full.
+  const bool goes_on =
+      absl::IsUnimplemented(taken) || absl::IsPermissionDenied(taken) || ReasonOf(taken) == kReasonDiskFull;
+  if (!goes_on) return taken;
   Say("the source keeps its changes for its retention only, not for this move: " +
       std::string(taken.message()));
   return absl::OkStatus();

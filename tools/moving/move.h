@@ -170,12 +170,14 @@ class Move {
 
   absl::StatusOr<std::string> IdOf(const Side& side) const;
   absl::Status BeginMove(const std::string& source_id);
-  // The source keeps the changes after `sequence` for the move, unless it knows no holds. OUT_OF_RANGE: they
-  // are gone.
+  // The source keeps the changes after `sequence` for the move, unless it knows no holds, or its disk is
+  // full. OUT_OF_RANGE: they are gone.
   absl::Status TakeHold(const std::string& move_id, uint64_t sequence);
   // The last change of the source, after which it keeps the changes for the move.
   absl::StatusOr<uint64_t> HoldFromNow(const std::string& move_id);
   void StartHold();
+  // Says which holds of moves the source has, when no move is known.
+  void SayWhatIsHeld() const;
   // Changes of the source are not needed any more.
   void ReleaseHold();
   absl::Status CheckTables(const MoveState& state);

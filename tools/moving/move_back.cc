@@ -27,6 +27,12 @@ absl::StatusOr<std::set<std::string>> Move::NamesAskedFor() const {
   return names;
 }
 
+void Move::SayWhatIsHeld() const {
+  for (const std::string& name : LogHold::NamesIn(source_))
+    Say("no move to this target is known; the source keeps changes for " + name +
+        ": if that move is over, end it with itemctl change-holds release " + name);
+}
+
 absl::Status Move::Abort() {
   ITEMDB_ASSIGN_OR_RETURN(const std::string source_id, IdOf(source_));
   // Once, not with patience: the source's writers may wait.
@@ -39,6 +45,7 @@ absl::Status Move::Abort() {
   if (!state->has_value()) {
     ITEMDB_ASSIGN_OR_RETURN(const std::set<std::string> names, NamesAskedFor());
     // What a run left that was killed before it was in the journal, or after.
+    SayWhatIsHeld();
     ITEMDB_RETURN_IF_ERROR(LiftFencesOfSource(names));
     for (const std::string& name : names) {
       ITEMDB_ASSIGN_OR_RETURN(const auto table, target_.FindTable(name));
@@ -67,6 +74,7 @@ absl::Status Move::AbortWithoutTarget() {
   ITEMDB_ASSIGN_OR_RETURN(const std::optional<MoveState> state, journal_.LoadFile());
   if (!state.has_value()) {
     ITEMDB_ASSIGN_OR_RETURN(const std::set<std::string> names, NamesAskedFor());
+    SayWhatIsHeld();
     return LiftFencesOfSource(names);
   }
   ITEMDB_RETURN_IF_ERROR(CheckTargetName(*state));

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/time/clock.h"
 #include "gmock/gmock.h"
 #include "tests/storage/database/standby/standby_fixture.h"
 #include "tests/support/live_index.h"
@@ -175,12 +176,26 @@ TEST_F(StandbyTest, AStandbyKeepsWhatItsPrimaryHolds) {  // SEM-103
   DatabaseOptions options = StandbyOptions();
   options.change_retention = std::chrono::milliseconds(1);
   options.change_trim_interval = std::chrono::milliseconds(5);
+  // Its clock is wrong. Whether a hold has ended, its primary says.
+  options.clock_us = [] { return absl::ToUnixMicros(absl::Now() + absl::Hours(24 * 365)); };
   standby_ = std::make_unique<TestDatabase>(options);
   Write(100, 1);
   AwaitStandby();
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   EXPECT_TRUE(standby_->ReadChanges(after).ok()) << standby_->ReadChanges(after).status();
   EXPECT_EQ(ReasonOf(hold_at(*standby_).status()), kReasonStandby);
+  // Also where it would be another error on a primary.
+  hold.set_name("unknown");
+  hold.set_renews(true);
+  EXPECT_EQ(ReasonOf(hold_at(*standby_).status()), kReasonStandby);
+  hold.set_name("mover");
+  hold.set_renews(false);
+  v1::ReleaseChangesRequest of_unknown;
+  of_unknown.set_name("unknown");
+  EXPECT_EQ(ReasonOf(Await<v1::ReleaseChangesReply>([&](auto done) {
+                       (*standby_)->ReleaseChanges(of_unknown, std::move(done));
+                     }).status()),
+            kReasonStandby);
   EXPECT_EQ((*standby_)->GetStatus().change_holds_size(), 1);
   primary_.reset();
   ASSERT_TRUE(Promote().ok());

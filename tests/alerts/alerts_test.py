@@ -283,9 +283,11 @@ def main(folder):
     stream = channel.unary_stream("/itemdb.v1.Data/ScanStream")(b"\x0a\x08\x0a\x06Things\x10\x01")
     next(stream)
     daemons["old state"].put("after it")
-    # WatchRequest{table_name: "Things"}; its replies are not read either.
-    watching = grpc.insecure_channel(daemons["held back"].grpc)
-    watch = watching.unary_stream("/itemdb.v1.Changes/Watch")(b"\x12\x06Things")
+    # WatchRequest{after_sequence: 0, table_name: "Things"}; its replies are not read either. Together they are longer
+    # than the MiB that one reply may have.
+    for number in range(1500):
+        daemons["old state"].put("k" * 1500 + str(number))
+    watch = channel.unary_stream("/itemdb.v1.Changes/Watch")(b"\x08\x00\x12\x06Things")
     daemons["audited"].fault("full_audit")
 
     def audited_calls():

@@ -45,8 +45,8 @@ inline CallOptions OneAttempt() { return {.retry = RetryOptions{.max_attempts = 
 // with "kill -9".
 class KilledRounds {
  public:
-  // `step` names what is killed, such as "an export". Rounds that have to end it before it is answered: in a run of
-  // many rounds one at least, or it tested little.
+  // `step` names what is killed, such as "an export". Rounds that have to end it before it is answered: in a
+  // run of many rounds one at least, or it tested little.
   explicit KilledRounds(std::string step) : step_(std::move(step)), failures_(Failures()) {}
   ~KilledRounds() {
     // A round that an assertion ended, or a check of all rounds.

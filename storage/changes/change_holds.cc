@@ -254,6 +254,8 @@ absl::StatusOr<HoldChange> FindEnded(Engine& engine, uint64_t wanted, int64_t ta
 }
 
 absl::Status EndHolds(Engine& engine, uint64_t wanted, int64_t taking_writes_us) {
+  // Another database may have been promoted since.
+  if (!engine.WriteRefusal().ok()) return absl::OkStatus();
   ITEMDB_ASSIGN_OR_RETURN(const HoldChange change, FindEnded(engine, wanted, taking_writes_us));
   if (change.put.empty() && change.deleted_keys.empty()) return absl::OkStatus();
   const auto append = [&](CommitGroup& group) {

@@ -218,18 +218,15 @@ absl::StatusOr<ScanSegments::Found> ScanSegments::Store(const Request& request, 
                                                         bool is_permanent) {
   const uint64_t storage_id = StorageIdOf(request);
   const std::string key = ScanSegmentKey(storage_id, splits->number);
-  ITEMDB_RETURN_IF_ERROR(CommitAndWait(engine_,
-                                       [&](CommitGroup& group) {
-                                         // If the table was deleted meanwhile, nobody would ever remove this
-                                         // record.
-                                         if (!IsInUse(*group.catalog(), request.table->name, storage_id))
-                                           return absl::OkStatus();
-                                         group.PutCatalog(key,
-                                                          EncodeSplits(key, splits->points, is_permanent));
-                                         return absl::OkStatus();
-                                       },
-                                       {.origin = WriteOrigin::kUpkeep})
-                             .status());
+  // Reads are not refused on a full disk; these are a few records.
+  const auto put = [&](CommitGroup& group) {
+    // If the table was deleted meanwhile, nobody would ever remove this record.
+    if (!IsInUse(*group.catalog(), request.table->name, storage_id)) return absl::OkStatus();
+    group.PutCatalog(key, EncodeSplits(key, splits->points, is_permanent));
+    return absl::OkStatus();
+  };
+  ITEMDB_RETURN_IF_ERROR(
+      CommitAndWait(engine_, put, {.space = WriteSpace::kFrees, .origin = WriteOrigin::kUpkeep}).status());
   splits->is_permanent.store(is_permanent);
   return splits;
 }

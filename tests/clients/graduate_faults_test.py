@@ -399,9 +399,33 @@ def disk_of_the_source_that_is_full():
     assert items_of(target.client) == items_of(client)
 
 
+def source_that_is_full_at_the_beginning():
+    """A move off a disk that is full begins too."""
+    source, target = make_source(100), make_target()
+    source.stop()
+    folder = work / "faults"
+    folder.mkdir()
+    source.start(LD_PRELOAD=faults_library, TARGET_FAULTS=str(folder))
+    client = client_of(source.http)
+    (folder / "full_disk").write_text("64", encoding="utf-8")
+
+    def is_full():
+        try:
+            client.put_item(TableName="Counters", Item={"id": {"S": "late"}})
+            return False
+        except botocore.exceptions.ClientError:
+            return True
+
+    wait_until(is_full)
+    done = run(graduate(source, target.http, "--yes"), 0)
+    expect(done.stderr, "the source keeps its changes for its retention only", "the disk has less than")
+    assert json.loads(done.stdout)["step"] == "DONE", done.stdout
+    assert items_of(target.client) == items_of(client)
+
+
 def main():
     for test in (proxy_that_drops_repeats_and_reorders, credentials_that_become_invalid, clock_that_is_wrong,
-                 disk_that_is_full, disk_of_the_source_that_is_full):
+                 disk_that_is_full, disk_of_the_source_that_is_full, source_that_is_full_at_the_beginning):
         if sys.argv[4:] and test.__name__ not in sys.argv[4:]:
             continue
         print(test.__name__, flush=True)

@@ -60,7 +60,7 @@ TEST_F(OptionsTest, HaveDefaults) {
   EXPECT_FALSE(parsed.options->tls());
   ASSERT_FALSE(parsed.options->addresses.empty());
   EXPECT_EQ(parsed.options->addresses.back().text, "127.0.0.1:7420");
-  EXPECT_EQ(parsed.options->addresses.back().setting, "--listen");
+  EXPECT_EQ(parsed.options->addresses.back().setting, "--listen (default)");
   EXPECT_EQ(parsed.config_file, "");
 }
 

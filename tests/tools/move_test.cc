@@ -144,7 +144,7 @@ class LargeStateTest : public TwoDaemonsTest {
 // One item of the target has room for about 4,000.
 TEST_F(LargeStateTest, APlaceInAStreamOfManyShardsIsKept) {
   std::deque<ScriptedAnswer> answers = {
-      {.body = R"({"Streams":[{"TableName":kMovedTable,"StreamLabel":"1","StreamArn":"arn1"}]})"}};
+      {.body = R"({"Streams":[{"TableName":"Things","StreamLabel":"1","StreamArn":"arn1"}]})"}};
   for (int from = 0; from < kManyShards; from += 100) {
     std::string shards;
     for (int i = from; i < from + 100; ++i)

@@ -101,7 +101,7 @@ enum class ChangeHoldState {
   kHeld,
   // The hold was not renewed in time.
   kExpired,
-  // It ended because free space was below the floor.
+  // It ended because free space was below twice the floor.
   kDiskFull,
 };
 

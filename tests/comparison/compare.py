@@ -219,7 +219,8 @@ def main():
     parser.add_argument("--texts", action="store_true", help="print the texts that differ")
     parser.add_argument("--show", type=int, default=20, help="print so many of the unknown differences")
     arguments = parser.parse_args()
-    itemd = Side(Itemd(arguments.itemd, "itemd").http)
+    # It is started in a folder of its own.
+    itemd = Side(Itemd(str(pathlib.Path(arguments.itemd).resolve()), "itemd").http)
     local = Side(dynamodb_local(arguments.java, "-inMemory").http)
     if not compare(arguments, itemd, local):
         sys.exit("answers differ in ways that known_differences.py does not have")

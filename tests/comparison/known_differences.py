@@ -93,6 +93,21 @@ RULES = [
          lambda d: is_accepted_only_here(d) and says(d.theirs, "Condition parameter type does not match schema type",
                                                      "Key attribute's data type should match its data type")
          and " NULL" in d.request.get("Statement", "").upper()),
+    Rule("list-as-default", "EXP-10: a list_append may be the second operand of if_not_exists; Local refuses it, as it does in "
+         "list_append",
+         lambda d: is_accepted_only_here(d) and says(d.theirs, "not allowed to be used this way in an expression; function: list_append")
+         and "if_not_exists" in json.dumps(d.request)),
+    Rule("end-of-page", "SEM-030: a page that ends because of Limit has a LastEvaluatedKey; Local leaves it out where the key "
+         "condition allows nothing behind it",
+         lambda d: d.kind == "answer" and "Limit" in d.request and "LastEvaluatedKey" not in d.theirs.body
+         and {k: v for k, v in d.ours.body.items() if k != "LastEvaluatedKey"} == d.theirs.body),
+    Rule("key-paths", "SEM-071: a path into a key attribute is refused; Local does not look at those of a ConditionCheck",
+         lambda d: is_refused_only_here(d) and d.operation == "TransactWriteItems"
+         and "ConditionCheck" in json.dumps(d.request) and says(d.ours, "Key attributes must be scalars")),
+    Rule("key-values-of-in", "each value that a statement compares a key attribute with must have the key's type; Local looks "
+         "at those of the first condition only",
+         lambda d: is_refused_only_here(d) and says(d.ours, "Condition parameter type does not match schema type")
+         and " IN [" in d.request.get("Statement", "").upper()),
     Rule("leading-zeros", "an index with leading zeros, a[01], is an index; Local's grammar has none",
          lambda d: says(d.theirs, "Syntax error") and "[0" in json.dumps(d.request)),
     Rule("capacity", "SEM-062, SEM-063: what finds nothing costs the least; the old and the new entry of an index cost when a "

@@ -21,7 +21,7 @@ install(DIRECTORY client/include/itemdb TYPE INCLUDE)
 # The fake database is one static library that contains the objects of all targets it uses, storage and
 # messages included. So no internal target has to be installed.
 set(testing_parts
-    itemdb_testing itemdb_common itemdb_log itemdb_storage itemdb_base itemdb_values itemdb_json itemdb_keys itemdb_expressions itemdb_patterns
+    itemdb_testing itemdb_common itemdb_compression itemdb_log itemdb_storage itemdb_base itemdb_values itemdb_json itemdb_keys itemdb_expressions itemdb_patterns
     itemdb_catalog itemdb_store itemdb_encryption itemdb_commit itemdb_archive itemdb_engine itemdb_standby itemdb_loading itemdb_backup itemdb_signature
     itemdb_buckets
     itemdb_exports

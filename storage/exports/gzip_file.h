@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/compression/compressor.h"
 #include "storage/buckets/bucket.h"
 
 namespace itemdb::storage {
@@ -25,17 +26,14 @@ class GzipFile {
   int64_t bytes() const { return bytes_; }
 
  private:
-  struct Deflater;
   explicit GzipFile(std::unique_ptr<WritableObject> file);
 
-  // Compresses `text` and writes what is compressed; everything at the end.
-  absl::Status Deflate(std::string_view text, bool at_end);
+  absl::Status WriteCompressed();
 
   const std::unique_ptr<WritableObject> file_;
-  const std::unique_ptr<Deflater> deflater_;
-  uint32_t checksum_ = 0;
-  // Of the text, modulo 2^32, as the trailer has it.
-  uint32_t text_bytes_ = 0;
+  const std::unique_ptr<Compressor> compressor_;
+  // What was compressed and not written yet; a member, so that its memory is used again.
+  std::string compressed_;
   int64_t bytes_ = 0;
 };
 

@@ -1,7 +1,6 @@
-// Lines of CSV: RFC 4180 with a choice of delimiters. A cell that begins with a quote ends with one, and a
-// quote in it is written twice. A quote anywhere else is an error.
 #include <set>
 
+#include "common/csv.h"
 #include "storage/imports/line_parser.h"
 #include "storage/json/json_values.h"
 #include "storage/values/utf8.h"
@@ -11,50 +10,9 @@
 namespace itemdb::storage {
 namespace {
 
-constexpr char kQuote = '"';
-
 std::string_view WithoutCarriageReturn(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   return line;
-}
-
-// Splits a line into cells. False: it cannot be parsed, and `*reason` says why.
-bool SplitCsv(std::string_view line, char delimiter, std::vector<std::string>* cells, std::string* reason) {
-  size_t count = 0;
-  for (bool more = true; more; ++count) {
-    if (count == cells->size()) cells->emplace_back();
-    std::string& cell = (*cells)[count];
-    cell.clear();
-    if (line.starts_with(kQuote)) {
-      for (line.remove_prefix(1);;) {
-        const size_t quote = line.find(kQuote);
-        if (quote == std::string_view::npos) {
-          *reason = "a cell begins with a quote and does not end with one";
-          return false;
-        }
-        cell.append(line.substr(0, quote));
-        line.remove_prefix(quote + 1);
-        if (!line.starts_with(kQuote)) break;
-        cell.push_back(kQuote);
-        line.remove_prefix(1);
-      }
-      if (!line.empty() && line.front() != delimiter) {
-        *reason = "something follows the quote that ends a cell";
-        return false;
-      }
-    } else {
-      cell = line.substr(0, line.find(delimiter));
-      line.remove_prefix(cell.size());
-      if (cell.find(kQuote) != std::string::npos) {
-        *reason = "a quote is in a cell that does not begin with one";
-        return false;
-      }
-    }
-    more = !line.empty();
-    if (more) line.remove_prefix(1);
-  }
-  cells->resize(count);
-  return true;
 }
 
 class CsvLineParser final : public LineParser {
@@ -69,7 +27,7 @@ class CsvLineParser final : public LineParser {
       *reason = "the line is not valid UTF-8";
       return LineKind::kBadLine;
     }
-    if (!SplitCsv(line, delimiter_, &cells_, reason)) return LineKind::kBadLine;
+    if (!SplitCsvLine(line, delimiter_, &cells_, reason)) return LineKind::kBadLine;
     if (cells_.size() != columns_.size()) {
       *reason = "the line has " + std::to_string(cells_.size()) + " cells, but there are " +
                 std::to_string(columns_.size()) + " columns";
@@ -122,7 +80,7 @@ absl::StatusOr<std::vector<CsvColumn>> ParseCsvHeader(std::string_view line, cha
                                                       const Table& table) {
   std::vector<std::string> names;
   std::string reason;
-  if (!SplitCsv(WithoutCarriageReturn(line), delimiter, &names, &reason))
+  if (!SplitCsvLine(WithoutCarriageReturn(line), delimiter, &names, &reason))
     return ValidationError("IMP-18", "the header cannot be parsed: " + reason);
   return CsvColumnsOf(names, table);
 }

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_replace.h"
+#include "common/csv.h"
 #include "common/status_macros.h"
 #include "tools/base/exit_codes.h"
 #include "tools/base/number_text.h"
@@ -19,15 +19,10 @@ std::string Cell(const Value& value, ItemForm form) {
   return OneLine(ValueToJson(value, form));
 }
 
-// A cell of csv: in quotes if it has a separator, a quote or a line break.
-std::string CsvCell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  return "\"" + absl::StrReplaceAll(text, {{"\"", "\"\""}}) + "\"";
-}
-
 void PrintCsvLine(const std::vector<std::string>& cells, std::ostream& out) {
-  for (size_t i = 0; i < cells.size(); ++i) out << (i == 0 ? "" : ",") << CsvCell(cells[i]);
-  out << '\n';
+  std::string line;
+  AppendCsvLine(cells, &line);
+  out << line;
 }
 
 // The columns of `leading` that occur in an item, then the other attribute names in byte order.

@@ -1,21 +1,15 @@
 #include "tools/moving/move_journal.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "common/status_macros.h"
 #include "itemdb/errors.h"
+#include "tools/base/durable_file.h"
 
 namespace itemdb::tools {
 namespace {
@@ -33,10 +27,6 @@ constexpr uint64_t kSetsOfParts = 8;
 // How often a state is read that others are stored over meanwhile.
 constexpr int kMostReads = 20;
 
-absl::Status FileError(const std::string& doing, const std::string& path) {
-  return absl::FailedPreconditionError("cannot " + doing + " " + path + ": " + std::strerror(errno));
-}
-
 // At least one. No character is in two of them.
 std::vector<std::string> PartsOf(std::string_view text) {
   std::vector<std::string> parts;
@@ -49,28 +39,14 @@ std::vector<std::string> PartsOf(std::string_view text) {
   return parts;
 }
 
-absl::Status SyncFolderOf(const std::string& path) {
-  std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  if (folder.empty()) folder = ".";
-  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return FileError("open", folder.string());
-  const bool synced = fsync(descriptor) == 0;
-  close(descriptor);
-  return synced ? absl::OkStatus() : FileError("sync", folder.string());
-}
-
 }  // namespace
 
 Item MoveJournal::KeyOfMove(const std::string& source) const { return Item{{kKeyAttribute, source}}; }
 
 absl::StatusOr<std::optional<MoveState>> MoveJournal::LoadFile() const {
-  std::error_code error;
-  if (!std::filesystem::exists(path_, error)) return std::nullopt;
-  std::ifstream file(path_, std::ios::binary);
-  std::ostringstream text;
-  if (!file.is_open()) return FileError("read", path_);
-  text << file.rdbuf();
-  absl::StatusOr<MoveState> state = ParseMoveState(text.str());
+  ITEMDB_ASSIGN_OR_RETURN(const std::optional<std::string> text, ReadFileIfExists(path_));
+  if (!text.has_value()) return std::nullopt;
+  absl::StatusOr<MoveState> state = ParseMoveState(*text);
   if (!state.ok()) return WithWords(path_, state.status());
   return *std::move(state);
 }
@@ -310,23 +286,7 @@ absl::Status MoveJournal::Store(Condition condition) {
 }
 
 absl::Status MoveJournal::WriteFile(const MoveState& state) const {
-  const std::string text = Indented(MoveStateToJson(state)) + "\n";
-  const std::string next = path_ + ".new";
-  const int descriptor = open(next.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (descriptor < 0) return FileError("write", next);
-  bool written = true;
-  for (size_t done = 0; written && done < text.size();) {
-    const ssize_t more = write(descriptor, text.data() + done, text.size() - done);
-    if (more < 0 && errno == EINTR) continue;
-    written = more > 0;
-    if (written) done += static_cast<size_t>(more);
-  }
-  written = written && fsync(descriptor) == 0;
-  const absl::Status failed = written ? absl::OkStatus() : FileError("write", next);
-  close(descriptor);
-  ITEMDB_RETURN_IF_ERROR(failed);
-  if (std::rename(next.c_str(), path_.c_str()) != 0) return FileError("replace", path_);
-  return SyncFolderOf(path_);
+  return ReplaceFile(path_, Indented(MoveStateToJson(state)) + "\n");
 }
 
 absl::Status MoveJournal::Forget() {

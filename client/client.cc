@@ -213,6 +213,31 @@ absl::StatusOr<DatabaseBackup> Client::CreateDatabaseBackup(CallOptions options)
       options, [](const v1::DatabaseBackup& reply) { return FromProto(reply); });
 }
 
+absl::StatusOr<DatabaseBackupDetails> Client::DescribeDatabaseBackup(uint32_t backup_id,
+                                                                     CallOptions options) const {
+  if (backup_id == 0) return absl::InvalidArgumentError("the number of a backup is at least 1");
+  v1::ListDatabaseBackupsRequest message;
+  message.set_describe_backup_id(backup_id);
+  return Call<v1::ListDatabaseBackupsReply, DatabaseBackupDetails>(
+      core_, "/itemdb.v1.Admin/ListDatabaseBackups", CallKind::kRead, message, options,
+      [](const v1::ListDatabaseBackupsReply& reply) -> absl::StatusOr<DatabaseBackupDetails> {
+        if (reply.has_details() && reply.backups_size() == 1)
+          return FromProto(reply.backups(0), reply.details());
+        return absl::UnimplementedError("the daemon does not describe backups; update it");
+      });
+}
+
+absl::StatusOr<BackupPlaces> Client::GetBackupPlaces(CallOptions options) const {
+  return Call<v1::GetStatusReply, BackupPlaces>(
+      core_, "/itemdb.v1.Admin/GetStatus", CallKind::kRead, v1::GetStatusRequest(), options,
+      [](const v1::GetStatusReply& reply) -> absl::StatusOr<BackupPlaces> {
+        if (reply.has_backup_places()) return BackupPlacesOf(reply);
+        return absl::UnimplementedError(
+            absl::StrCat("the daemon is itemd ", reply.version(),
+                         ", which does not say where its backups are; update it"));
+      });
+}
+
 absl::StatusOr<DatabaseBackups> Client::ListDatabaseBackups(CallOptions options) const {
   const auto convert = [](const v1::ListDatabaseBackupsReply& reply) {
     DatabaseBackups result;

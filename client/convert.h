@@ -62,6 +62,8 @@ DaemonActivity FromProto(const v1::Activity& message);
 ChangeHold FromProto(const v1::ChangeHold& message);
 absl::StatusOr<TopKeysResult> FromProto(const v1::GetTopKeysReply& message);
 DatabaseBackup FromProto(const v1::DatabaseBackup& message);
+DatabaseBackupDetails FromProto(const v1::DatabaseBackup& backup, const v1::DatabaseBackupDetails& details);
+BackupPlaces BackupPlacesOf(const v1::GetStatusReply& message);
 absl::StatusOr<DamageList> FromProto(const v1::ListDamageReply& message);
 
 }  // namespace itemdb

@@ -11,6 +11,13 @@ constexpr std::pair<ChangeHoldState, v1::ChangeHoldState> kChangeHoldStates[] = 
     {ChangeHoldState::kDiskFull, v1::CHANGE_HOLD_STATE_DISK_FULL},
 };
 
+TableStatistics StatisticsOf(const v1::TableStatistics& message) {
+  return {.table_name = message.table_name(),
+          .item_count = message.item_count(),
+          .item_bytes = message.item_bytes(),
+          .index_count = message.index_count()};
+}
+
 }  // namespace
 
 DaemonStatus FromProto(const v1::GetStatusReply& message) {
@@ -20,12 +27,7 @@ DaemonStatus FromProto(const v1::GetStatusReply& message) {
                       .durable = message.durable(),
                       .table_count = message.table_count()};
   status.tables.reserve(message.tables_size());
-  for (const v1::TableStatistics& table : message.tables()) {
-    status.tables.push_back({.table_name = table.table_name(),
-                             .item_count = table.item_count(),
-                             .item_bytes = table.item_bytes(),
-                             .index_count = table.index_count()});
-  }
+  for (const v1::TableStatistics& table : message.tables()) status.tables.push_back(StatisticsOf(table));
   status.disk = {.table_files = message.disk().table_files(),
                  .write_ahead_log = message.disk().write_ahead_log(),
                  .free = message.disk().free(),
@@ -157,6 +159,27 @@ DatabaseBackup FromProto(const v1::DatabaseBackup& message) {
           .size_bytes = message.size_bytes(),
           .file_count = message.file_count(),
           .for_archive = message.for_archive()};
+}
+
+DatabaseBackupDetails FromProto(const v1::DatabaseBackup& backup, const v1::DatabaseBackupDetails& details) {
+  DatabaseBackupDetails result = {.backup = FromProto(backup),
+                                  .end_time = absl::FromUnixMicros(details.end_time_us()),
+                                  .shared_bytes = details.shared_bytes(),
+                                  .shared_file_count = details.shared_file_count(),
+                                  .encrypted = details.encrypted(),
+                                  .verified_time = absl::FromUnixMicros(details.verified_time_us()),
+                                  .proven_time = absl::FromUnixMicros(details.proven_time_us())};
+  if (!details.knows_tables()) return result;
+  result.tables.emplace();
+  for (const v1::TableStatistics& table : details.tables()) result.tables->push_back(StatisticsOf(table));
+  return result;
+}
+
+BackupPlaces BackupPlacesOf(const v1::GetStatusReply& message) {
+  return {.backup_directory = message.backup_places().backup_directory(),
+          .backups_share_disk = message.backup_places().shares_disk(),
+          .archive_directory = message.archive().directory(),
+          .archive_shares_disk = message.archive().shares_disk()};
 }
 
 AccessPatternsResult FromProto(const v1::GetAccessPatternsReply& message) {

@@ -755,9 +755,9 @@ void Database::CreateDatabaseBackup(const v1::CreateDatabaseBackupRequest&, Done
   storage::CreateDatabaseBackup(*engine_, std::move(done), std::move(cancellation));
 }
 
-void Database::ListDatabaseBackups(const v1::ListDatabaseBackupsRequest&,
+void Database::ListDatabaseBackups(const v1::ListDatabaseBackupsRequest& request,
                                    Done<v1::ListDatabaseBackupsReply> done, CancellationPtr) {
-  storage::ListDatabaseBackups(*engine_, std::move(done));
+  storage::ListDatabaseBackups(*engine_, request, std::move(done));
 }
 
 void Database::VerifyDatabaseBackup(const v1::VerifyDatabaseBackupRequest& request,
@@ -801,6 +801,7 @@ v1::GetStatusReply Database::GetStatus(const v1::GetStatusRequest& request) {
     follower_->Describe(&reply);
   }
   DescribeProof(*engine_, &reply);
+  DescribePlaces(*engine_, &reply);
   return reply;
 }
 

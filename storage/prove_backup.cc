@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "storage/backup/backup_operations.h"
-#include "storage/backup/proof_record.h"
 #include "storage/database.h"
 #include "storage/restore.h"
 #include "storage/scratch_folder.h"
@@ -77,10 +76,7 @@ absl::StatusOr<v1::DatabaseBackup> ProveBackup(Engine& engine, uint32_t backup_i
                          " was restored, and its check has " + std::to_string(checked.finding_count()) +
                          " findings, for example: " + checked.findings(0));
   }
-  const int64_t now_us = BackupClockMicros(engine);
-  ITEMDB_RETURN_IF_ERROR(WriteProof(
-      engine.env(), directory,
-      {.backup_id = backup.backup_id(), .begin_time_us = backup.begin_time_us(), .proven_time_us = now_us}));
+  ITEMDB_RETURN_IF_ERROR(NoteProof(engine, backup, BackupClockMicros(engine)));
   engine.options().log->info("backup proven: it was restored and checked backup_id={} items={} entries={}",
                              backup.backup_id(), checked.items_checked(), checked.index_entries_checked());
   return backup;

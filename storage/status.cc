@@ -8,22 +8,10 @@
 #include "storage/indexes/index_builds.h"
 #include "storage/items/expiry_sweeper.h"
 #include "storage/store/dropped_keyspace.h"
+#include "storage/store/table_sizes.h"
 
 namespace itemdb::storage {
 namespace {
-
-void AddTables(const ReadView& view, const CurrentStatistics& current, v1::GetStatusReply* reply) {
-  for (const auto& table : view.catalog()) {
-    v1::TableStatistics* figures = reply->add_tables();
-    figures->set_table_name(table->name);
-    figures->set_index_count(
-        static_cast<int32_t>(table->indexes.size() - (table->FindTimeToLiveIndex() != nullptr ? 1 : 0)));
-    const SizeStatistics size_statistics =
-        FindStatistics(current, view, table->storage_id).value_or(SizeStatistics());
-    figures->set_item_count(size_statistics.items);
-    figures->set_item_bytes(size_statistics.bytes);
-  }
-}
 
 void AddUsage(const Store& store, v1::GetStatusReply* reply) {
   Store::Usage usage = store.MeasureUsage();
@@ -111,7 +99,10 @@ v1::GetStatusReply GetStatus(const Engine& engine, const v1::GetStatusRequest& r
   if (auto view = engine.View(); view.ok()) {
     reply.set_change_sequence((*view)->change_sequence());
     reply.set_table_count(static_cast<int64_t>((*view)->catalog().size()));
-    if (request.with_tables()) AddTables(**view, engine.size_statistics(), &reply);
+    if (request.with_tables()) {
+      for (v1::TableStatistics& table : DescribeTableSizes(**view, engine.size_statistics()))
+        *reply.add_tables() = std::move(table);
+    }
     if (request.with_activity()) {
       for (const auto& table : (*view)->catalog()) AddActivity(*table, reply.mutable_activity());
     }

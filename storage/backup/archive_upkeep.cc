@@ -96,6 +96,7 @@ void ArchiveUpkeep::Loop() {
   uint64_t told_chain_id = 0;
   Clock::time_point next = Clock::now();
   Clock::time_point earliest = next;
+  bool knows_disk = false;
   bool has_told = false;
   while (thread_.WaitFor(kUpkeepTick)) {
     // Point-in-time recovery of a table may begin one.
@@ -106,6 +107,12 @@ void ArchiveUpkeep::Loop() {
     // Before the backup, which may take long or wait for another one.
     if (told_chain_id != now && engine_.archive()->CheckAnswers().ok() && TellRestorableTimes().ok())
       told_chain_id = now;
+    if (!knows_disk && engine_.archive()->CheckAnswers().ok()) {
+      knows_disk = true;
+      const bool shares = IsOnTheDiskOfTheData(engine_, engine_.archive()->directory());
+      MutexLock lock(mutex_);
+      shares_disk_ = shares;
+    }
     if (!engine_.TryBeginBackupCall()) continue;
     absl::Status kept = engine_.archive()->CheckAnswers();
     if (kept.ok()) kept = KeepBackups();
@@ -256,6 +263,7 @@ void ArchiveUpkeep::Describe(v1::GetStatusReply* reply) const {
   described->set_needs_backup(covered_chain_id_ != status.chain_id);
   described->set_oldest_change_sequence(oldest_.change_sequence());
   described->set_oldest_time_us(oldest_.begin_time_us());
+  described->set_shares_disk(shares_disk_);
 }
 
 }  // namespace itemdb::storage

@@ -50,6 +50,8 @@ class ArchiveUpkeep {
   // The oldest backup that the archive continues. Its id is 0 if there is none.
   v1::DatabaseBackup oldest_ ABSL_GUARDED_BY(mutex_);
   absl::Status error_ ABSL_GUARDED_BY(mutex_);
+  // The archive is on the disk of the data. False until its file system has answered.
+  bool shares_disk_ ABSL_GUARDED_BY(mutex_) = false;
   // Only for the thread: the last commit of chains that have ended, by chain and last segment.
   std::map<std::pair<uint64_t, uint64_t>, int64_t> last_commit_times_;
   // For WhenRestorable.

@@ -35,9 +35,14 @@ void CreateDatabaseBackup(Engine& engine, Done<v1::DatabaseBackup> done, Cancell
       std::move(done));
 }
 
-void ListDatabaseBackups(Engine& engine, Done<v1::ListDatabaseBackupsReply> done) {
+void ListDatabaseBackups(Engine& engine, const v1::ListDatabaseBackupsRequest& request,
+                         Done<v1::ListDatabaseBackupsReply> done) {
   RunAlone<v1::ListDatabaseBackupsReply>(
-      engine, [&engine] { return ListBackups(engine); }, std::move(done));
+      engine,
+      [&engine, id = request.describe_backup_id()] {
+        return id != 0 ? DescribeDatabaseBackup(engine, id) : ListBackups(engine);
+      },
+      std::move(done));
 }
 
 void VerifyDatabaseBackup(Engine& engine, const v1::VerifyDatabaseBackupRequest& request,

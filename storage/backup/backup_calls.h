@@ -9,7 +9,8 @@ namespace itemdb::storage {
 
 // These implement Database's methods of the same names.
 void CreateDatabaseBackup(Engine& engine, Done<v1::DatabaseBackup> done, CancellationPtr cancellation);
-void ListDatabaseBackups(Engine& engine, Done<v1::ListDatabaseBackupsReply> done);
+void ListDatabaseBackups(Engine& engine, const v1::ListDatabaseBackupsRequest& request,
+                         Done<v1::ListDatabaseBackupsReply> done);
 // `prove` does what by_restoring asks for.
 using ProveBackupFunction = std::function<absl::StatusOr<v1::DatabaseBackup>(
     Engine& engine, uint32_t backup_id, const CancellationPtr& cancellation)>;

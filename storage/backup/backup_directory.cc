@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <utility>
 
 #include "rocksdb/rate_limiter.h"
@@ -153,6 +154,26 @@ std::vector<std::string> BackupDirectory::FilesOf(const v1::DatabaseBackup& back
   for (const rocksdb::BackupFileInfo& file : info.file_details) files.push_back(file.relative_filename);
   files.push_back("meta/" + std::to_string(backup.backup_id()));
   return files;
+}
+
+BackupDirectory::SharedFiles BackupDirectory::SharedFilesOf(const v1::DatabaseBackup& backup) const {
+  std::vector<rocksdb::BackupInfo> infos;
+  engine_->GetBackupInfo(&infos, /*include_file_details=*/true);
+  std::set<std::string> others;
+  for (const rocksdb::BackupInfo& info : infos) {
+    if (info.backup_id == backup.backup_id()) continue;
+    for (const rocksdb::BackupFileInfo& file : info.file_details) others.insert(file.relative_filename);
+  }
+  SharedFiles shared;
+  for (const rocksdb::BackupInfo& info : infos) {
+    if (info.backup_id != backup.backup_id()) continue;
+    for (const rocksdb::BackupFileInfo& file : info.file_details) {
+      if (!others.contains(file.relative_filename)) continue;
+      ++shared.count;
+      shared.bytes += static_cast<int64_t>(file.size);
+    }
+  }
+  return shared;
 }
 
 absl::Status BackupDirectory::Verify(const v1::DatabaseBackup& backup) const {

@@ -68,6 +68,12 @@ class BackupDirectory {
   absl::StatusOr<v1::DatabaseBackup> Find(uint32_t backup_id) const;
   // The paths of its files within the directory.
   std::vector<std::string> FilesOf(const v1::DatabaseBackup& backup) const;
+  // Bytes and number of its files that other backups have too.
+  struct SharedFiles {
+    int64_t bytes = 0;
+    int64_t count = 0;
+  };
+  SharedFiles SharedFilesOf(const v1::DatabaseBackup& backup) const;
   // Reads all its files. DATA_LOSS: one is missing or damaged. CANCELLED: Stop() was called.
   absl::Status Verify(const v1::DatabaseBackup& backup) const;
   absl::Status Delete(uint32_t backup_id);

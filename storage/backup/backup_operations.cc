@@ -4,17 +4,20 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "storage/backup/backup_directory.h"
-#include "storage/backup/backup_end.h"
+#include "storage/backup/backup_notes.h"
 #include "storage/backup/proof_record.h"
 #include "storage/base/background_thread.h"
 #include "storage/base/wall_clock.h"
+#include "storage/store/table_sizes.h"
 
 namespace itemdb::storage {
 namespace {
@@ -30,6 +33,13 @@ constexpr std::chrono::milliseconds kCancellationInterval(50);
 absl::StatusOr<BackupDirectory> OpenDirectoryOf(const Engine& engine) {
   return BackupDirectory::Open(engine.environment(), BackupDirectoryOf(engine),
                                engine.options().backup_bytes_per_second);
+}
+
+// For reading only. NOT_FOUND: there is no directory with backups.
+absl::StatusOr<BackupDirectory> ReadDirectoryOf(const Engine& engine) {
+  ITEMDB_RETURN_IF_ERROR(CheckEncryption(BackupDirectoryOf(engine), engine.environment().keys()));
+  return BackupDirectory::OpenReadOnly({.backups = engine.env(), .database = engine.env()},
+                                       BackupDirectoryOf(engine));
 }
 
 // RocksDB looks at its table files first and at its log later. Files that an index build or a restore adds in
@@ -62,8 +72,12 @@ std::string BackupDirectoryOf(const Engine& engine) {
 bool IsOnTheDiskOfTheData(const Engine& engine, const std::string& directory) {
   struct stat other = {};
   struct stat data = {};
-  return stat(directory.c_str(), &other) == 0 && stat(engine.options().data_directory.c_str(), &data) == 0 &&
-         other.st_dev == data.st_dev;
+  std::filesystem::path path = std::filesystem::absolute(directory);
+  while (stat(path.c_str(), &other) != 0) {
+    if (errno != ENOENT || !path.has_relative_path()) return false;
+    path = path.parent_path();
+  }
+  return stat(engine.options().data_directory.c_str(), &data) == 0 && other.st_dev == data.st_dev;
 }
 
 bool IsOnTheDiskOfTheData(const Engine& engine) {
@@ -94,6 +108,7 @@ absl::StatusOr<v1::DatabaseBackup> CreateBackup(Engine& engine, const Cancellati
   about.set_change_sequence(engine.durable_sequence());
   ITEMDB_ASSIGN_OR_RETURN(const auto view, engine.View());
   about.set_table_count(static_cast<int64_t>(view->catalog().size()));
+  BackupNotes notes{.tables = DescribeTableSizes(*view, engine.size_statistics())};
   about.set_for_archive(for_archive);
   const auto chain_id = [&] { return engine.archive() == nullptr ? 0 : engine.archive()->Status().chain_id; };
   const uint64_t chain = chain_id();
@@ -109,8 +124,8 @@ absl::StatusOr<v1::DatabaseBackup> CreateBackup(Engine& engine, const Cancellati
       ITEMDB_RETURN_IF_ERROR(CheckGoesOn(engine, cancellation, shares_disk));
     return backup;
   }
-  const absl::Status noted = WriteBackupEnd(engine.env(), BackupDirectoryOf(engine), *backup,
-                                            std::max(backup->begin_time_us(), BackupClockMicros(engine)));
+  notes.end_time_us = std::max(backup->begin_time_us(), BackupClockMicros(engine));
+  const absl::Status noted = WriteBackupNotes(engine.env(), BackupDirectoryOf(engine), *backup, notes);
   // The time of its description says it too, until the directory is copied.
   if (!noted.ok()) engine.options().log->warn("{}", MessageOf(noted));
   engine.options().log->info("backup made backup_id={} change_sequence={} files={} bytes={} seconds={:.1f}",
@@ -123,9 +138,7 @@ absl::StatusOr<v1::DatabaseBackup> CreateBackup(Engine& engine, const Cancellati
 absl::StatusOr<v1::ListDatabaseBackupsReply> ListBackups(const Engine& engine) {
   v1::ListDatabaseBackupsReply reply;
   reply.set_directory(BackupDirectoryOf(engine));
-  ITEMDB_RETURN_IF_ERROR(CheckEncryption(BackupDirectoryOf(engine), engine.environment().keys()));
-  const absl::StatusOr<BackupDirectory> directory = BackupDirectory::OpenReadOnly(
-      {.backups = engine.env(), .database = engine.env()}, BackupDirectoryOf(engine));
+  const absl::StatusOr<BackupDirectory> directory = ReadDirectoryOf(engine);
   if (absl::IsNotFound(directory.status())) return reply;
   ITEMDB_RETURN_IF_ERROR(directory.status());
   for (v1::DatabaseBackup& backup : directory->List()) *reply.add_backups() = std::move(backup);
@@ -133,9 +146,49 @@ absl::StatusOr<v1::ListDatabaseBackupsReply> ListBackups(const Engine& engine) {
   return reply;
 }
 
+absl::StatusOr<v1::ListDatabaseBackupsReply> DescribeDatabaseBackup(const Engine& engine,
+                                                                    uint32_t backup_id) {
+  const std::string path = BackupDirectoryOf(engine);
+  v1::ListDatabaseBackupsReply reply;
+  reply.set_directory(path);
+  ITEMDB_ASSIGN_OR_RETURN(const BackupDirectory directory, ReadDirectoryOf(engine));
+  ITEMDB_ASSIGN_OR_RETURN(const v1::DatabaseBackup backup, directory.Find(backup_id));
+  *reply.add_backups() = backup;
+  v1::DatabaseBackupDetails* details = reply.mutable_details();
+  const BackupDirectory::SharedFiles shared = directory.SharedFilesOf(backup);
+  details->set_shared_bytes(shared.bytes);
+  details->set_shared_file_count(shared.count);
+  details->set_encrypted(IsEncrypted(path));
+  // A proof of before proofs were noted with each backup.
+  const std::optional<ProofRecord> proof = ReadProof(engine.env(), path);
+  if (proof.has_value() && proof->backup_id == backup_id && proof->begin_time_us == backup.begin_time_us())
+    details->set_proven_time_us(proof->proven_time_us);
+  std::optional<BackupNotes> notes = ReadBackupNotes(engine.env(), path, backup);
+  if (!notes.has_value()) return reply;
+  details->set_end_time_us(notes->end_time_us);
+  details->set_verified_time_us(notes->verified_time_us);
+  details->set_proven_time_us(std::max(details->proven_time_us(), notes->proven_time_us));
+  details->set_knows_tables(notes->tables.has_value());
+  if (notes->tables.has_value())
+    for (v1::TableStatistics& table : *notes->tables) *details->add_tables() = std::move(table);
+  return reply;
+}
+
+absl::Status NoteProof(Engine& engine, const v1::DatabaseBackup& backup, int64_t proven_time_us) {
+  const std::string path = BackupDirectoryOf(engine);
+  ITEMDB_RETURN_IF_ERROR(WriteProof(engine.env(), path,
+                                    {.backup_id = backup.backup_id(),
+                                     .begin_time_us = backup.begin_time_us(),
+                                     .proven_time_us = proven_time_us}));
+  std::optional<BackupNotes> notes = ReadBackupNotes(engine.env(), path, backup);
+  if (!notes.has_value()) return absl::OkStatus();
+  notes->proven_time_us = proven_time_us;
+  return WriteBackupNotes(engine.env(), path, backup, *notes);
+}
+
 int64_t BackupEndMicros(Engine& engine, const v1::DatabaseBackup& backup, int64_t next_begin_us) {
-  if (const auto end = ReadBackupEnd(engine.env(), BackupDirectoryOf(engine), backup); end.has_value())
-    return *end;
+  if (const auto notes = ReadBackupNotes(engine.env(), BackupDirectoryOf(engine), backup); notes.has_value())
+    return notes->end_time_us;
   // BackupEngine writes its description last. A copy of it may be younger than the backup, by days: the
   // backup was done before the next one began, because one at a time is made, and did not take longer than
   // the slowest. If it did, a restore to the time between finds that out later, and says so.
@@ -163,7 +216,13 @@ void DescribeProof(const Engine& engine, v1::GetStatusReply* reply) {
   reply->mutable_proven_backup()->set_proven_time_us(proof->proven_time_us);
 }
 
-absl::StatusOr<v1::DatabaseBackup> VerifyBackup(const Engine& engine, uint32_t backup_id,
+void DescribePlaces(const Engine& engine, v1::GetStatusReply* reply) {
+  v1::BackupPlaces* places = reply->mutable_backup_places();
+  places->set_backup_directory(BackupDirectoryOf(engine));
+  places->set_shares_disk(IsOnTheDiskOfTheData(engine));
+}
+
+absl::StatusOr<v1::DatabaseBackup> VerifyBackup(Engine& engine, uint32_t backup_id,
                                                 const Cancellation* cancellation) {
   ITEMDB_ASSIGN_OR_RETURN(BackupDirectory directory, OpenDirectoryOf(engine));
   ITEMDB_ASSIGN_OR_RETURN(v1::DatabaseBackup backup, directory.Find(backup_id));
@@ -177,6 +236,12 @@ absl::StatusOr<v1::DatabaseBackup> VerifyBackup(const Engine& engine, uint32_t b
   watcher.Stop();
   if (absl::IsCancelled(verified) && cancellation != nullptr) ITEMDB_RETURN_IF_ERROR(cancellation->Check());
   ITEMDB_RETURN_IF_ERROR(verified);
+  if (auto notes = ReadBackupNotes(engine.env(), BackupDirectoryOf(engine), backup); notes.has_value()) {
+    notes->verified_time_us = BackupClockMicros(engine);
+    const absl::Status noted = WriteBackupNotes(engine.env(), BackupDirectoryOf(engine), backup, *notes);
+    // The backup is whole all the same.
+    if (!noted.ok()) engine.options().log->warn("{}", MessageOf(noted));
+  }
   return backup;
 }
 
@@ -201,7 +266,7 @@ absl::StatusOr<v1::DeleteDatabaseBackupsReply> DeleteBackups(
   for (const v1::DatabaseBackup& backup : goes) {
     ITEMDB_RETURN_IF_ERROR(directory.CheckOwner(engine.database_id(), backup));
     ITEMDB_RETURN_IF_ERROR(directory.Delete(backup.backup_id()));
-    DeleteBackupEnd(engine.env(), BackupDirectoryOf(engine), backup.backup_id());
+    DeleteBackupNotes(engine.env(), BackupDirectoryOf(engine), backup.backup_id());
     engine.options().log->info("backup deleted backup_id={}", backup.backup_id());
     reply.add_deleted_backup_ids(backup.backup_id());
   }

@@ -12,10 +12,16 @@ namespace itemdb::storage {
 absl::StatusOr<v1::DatabaseBackup> CreateBackup(Engine& engine, const Cancellation* cancellation,
                                                 bool for_archive = false);
 absl::StatusOr<v1::ListDatabaseBackupsReply> ListBackups(const Engine& engine);
+// The backup `backup_id` with its details. Errors as BackupDirectory::Find.
+absl::StatusOr<v1::ListDatabaseBackupsReply> DescribeDatabaseBackup(const Engine& engine, uint32_t backup_id);
+// Notes in the backup's record that it was just restored and checked. UNAVAILABLE: the file system says so.
+absl::Status NoteProof(Engine& engine, const v1::DatabaseBackup& backup, int64_t proven_time_us);
 // Adds the last backup that was proven to `*reply`, if there is one.
 void DescribeProof(const Engine& engine, v1::GetStatusReply* reply);
-// 0: the newest. Errors as BackupDirectory::Find and Verify.
-absl::StatusOr<v1::DatabaseBackup> VerifyBackup(const Engine& engine, uint32_t backup_id,
+// Adds where the backups are.
+void DescribePlaces(const Engine& engine, v1::GetStatusReply* reply);
+// 0: the newest. Notes that the backup was verified. Errors as BackupDirectory::Find and Verify.
+absl::StatusOr<v1::DatabaseBackup> VerifyBackup(Engine& engine, uint32_t backup_id,
                                                 const Cancellation* cancellation);
 // By `begun_before_us` the newest is never deleted. Backups that were made for the archive are deleted by
 // their number only.
@@ -29,7 +35,8 @@ int64_t BackupEndMicros(Engine& engine, const v1::DatabaseBackup& backup, int64_
 
 // The directory of the backups, as the options say. It may not exist.
 std::string BackupDirectoryOf(const Engine& engine);
-// Whether that directory, which must exist, and the database share a file system, and so its free space.
+// Whether that directory and the database share a file system, and so its free space. Of a directory that
+// does not exist yet the one counts that it will be made in.
 bool IsOnTheDiskOfTheData(const Engine& engine);
 bool IsOnTheDiskOfTheData(const Engine& engine, const std::string& directory);
 // Why a backup must not be made, or go on. UNAVAILABLE: the database must be reopened. RESOURCE_EXHAUSTED

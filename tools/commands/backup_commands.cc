@@ -20,6 +20,7 @@
 #include "tools/cli/option_validators.h"
 #include "tools/cli/output.h"
 #include "tools/cli/progress.h"
+#include "tools/json/status_json.h"
 
 namespace itemdb::tools {
 namespace {
@@ -57,6 +58,53 @@ TextTable ToTable(const std::vector<DatabaseBackup>& backups) {
                   backup.for_archive ? "the archive" : ""});
   }
   return table;
+}
+
+// "2026-11-25T14:30:00Z", or `otherwise` for 1970.
+std::string TimeOr(absl::Time time, std::string_view otherwise) {
+  return time == absl::UnixEpoch() ? std::string(otherwise) : TimeText(time);
+}
+
+JsonValue DetailsToJson(const DatabaseBackupDetails& details) {
+  JsonValue object = ToJson(details.backup);
+  if (details.end_time != absl::UnixEpoch()) object.Add("end_time", TimeText(details.end_time));
+  object.Add("shared_bytes", details.shared_bytes)
+      .Add("shared_file_count", details.shared_file_count)
+      .Add("encrypted", details.encrypted);
+  if (details.verified_time != absl::UnixEpoch())
+    object.Add("verified_time", TimeText(details.verified_time));
+  if (details.proven_time != absl::UnixEpoch()) object.Add("proven_time", TimeText(details.proven_time));
+  if (details.tables.has_value()) object.Add("tables", TablesToJson(*details.tables));
+  return object;
+}
+
+void PrintDetails(Context& context, const DatabaseBackupDetails& details) {
+  const DatabaseBackup& backup = details.backup;
+  TextTable about({"figure", "value"});
+  about.AddRow({"backup", absl::StrCat(backup.backup_id)});
+  about.AddRow({"database", backup.database_id});
+  about.AddRow({"begun", TimeText(backup.begin_time)});
+  about.AddRow({"ended", TimeOr(details.end_time, "not known")});
+  about.AddRow({"change", WithSeparators(static_cast<int64_t>(backup.change_sequence))});
+  about.AddRow({"made for", backup.for_archive ? "the archive" : "a call or the schedule"});
+  about.AddRow(
+      {"files", absl::StrFormat("%s, %s of them in other backups too", WithSeparators(backup.file_count),
+                                WithSeparators(details.shared_file_count))});
+  about.AddRow({"size", absl::StrFormat("%s, %s of it in other backups too", BytesText(backup.size_bytes),
+                                        BytesText(details.shared_bytes))});
+  about.AddRow({"encrypted", details.encrypted ? "yes" : "no"});
+  about.AddRow({"verified", TimeOr(details.verified_time, "never")});
+  about.AddRow({"proven", TimeOr(details.proven_time, "never")});
+  about.AddRow({"tables", WithSeparators(backup.table_count)});
+  context.Print(about);
+  if (!details.tables.has_value() || details.tables->empty()) return;
+  TextTable tables({"table", NumberColumn("items"), NumberColumn("size"), NumberColumn("indexes")});
+  for (const TableStatistics& table : *details.tables) {
+    tables.AddRow({table.table_name, WithSeparators(table.item_count), BytesText(table.item_bytes),
+                   absl::StrCat(table.index_count)});
+  }
+  context.out() << '\n';
+  context.Print(tables);
 }
 
 absl::Status PrintOne(Context& context, const absl::StatusOr<DatabaseBackup>& backup) {
@@ -128,6 +176,18 @@ absl::Status RunBackupList(Context& context) {
   return absl::OkStatus();
 }
 
+absl::Status RunBackupDescribe(Context& context, const BackupDescribeOptions& options) {
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  ITEMDB_ASSIGN_OR_RETURN(const DatabaseBackupDetails details,
+                          client.DescribeDatabaseBackup(options.backup_id, context.Call()));
+  if (context.format() == OutputFormat::kTable) {
+    PrintDetails(context, details);
+  } else {
+    context.Print(DetailsToJson(details));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status RunBackupVerify(Context& context, const BackupVerifyOptions& options) {
   ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
   Progress progress(ProgressStream(context), {.doing = options.restore ? "restoring and checking the backup"
@@ -196,8 +256,24 @@ void RegisterBackupCommands(CommandTable& table) {
              .examples = {{"itemctl backup list", "as a table"},
                           {"itemctl backup list -o json", "as JSON, with the directory"}}},
             [](Context& context) { return RunBackupList(context); });
-  auto verify = std::make_shared<BackupVerifyOptions>();
+  auto describe = std::make_shared<BackupDescribeOptions>();
   CLI::App* command = table.Add(
+      group,
+      {.name = "describe",
+       .summary = "Show what is in a backup",
+       .details =
+           "Shows its time, its last change, its tables with their sizes when it was begun, how much of "
+           "it other backups have too, whether it is encrypted, and when it was last verified and "
+           "proven.",
+       .examples = {{"itemctl backup create && itemctl backup describe 1", "as tables"},
+                    {"itemctl backup create && itemctl backup describe 1 -o json", "for programs"}}},
+      [describe](Context& context) { return RunBackupDescribe(context, *describe); });
+  command->add_option("NUMBER", describe->backup_id, "Number of the backup")
+      ->required()
+      ->check(WholeNumberFrom(1));
+
+  auto verify = std::make_shared<BackupVerifyOptions>();
+  command = table.Add(
       group,
       {.name = "verify",
        .summary = "Read all files of a backup and compare their checksums, or restore it",

@@ -1,4 +1,4 @@
-// `itemctl backup create`, `list`, `verify`, `delete` and `prune`.
+// `itemctl backup create`, `list`, `describe`, `verify`, `delete` and `prune`.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,13 @@ class CommandTable;
 absl::Status RunBackupCreate(Context& context);
 
 absl::Status RunBackupList(Context& context);
+
+struct BackupDescribeOptions {
+  uint32_t backup_id = 0;
+};
+
+// Prints what is known about a backup, with its tables.
+absl::Status RunBackupDescribe(Context& context, const BackupDescribeOptions& options);
 
 struct BackupVerifyOptions {
   // 0: the newest.

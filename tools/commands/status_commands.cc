@@ -77,14 +77,21 @@ std::string ScheduledBackupsText(const ScheduledBackups& backups) {
   return backups.last_error.empty() ? text : "FAILED; " + text;
 }
 
-std::string ArchiveText(const ArchiveStatus& archive) {
+constexpr char kOnTheDiskOfTheData[] = "; on the disk of the data, and lost with it";
+
+std::string ArchiveText(const ArchiveStatus& archive, bool shares_disk) {
   std::string text = absl::StrFormat("change %s, %.1f s behind", WithSeparators(archive.change_sequence),
                                      absl::ToDoubleSeconds(archive.lag));
   text += archive.oldest_time == absl::UnixEpoch()
               ? "; no backup yet"
               : "; restores from " + TimeText(archive.oldest_time) + " on";
   if (archive.needs_backup && archive.oldest_time != absl::UnixEpoch()) text += "; needs a new backup";
+  if (shares_disk) text += kOnTheDiskOfTheData;
   return archive.error.empty() ? text : "FAILED; " + text;
+}
+
+std::string BackupsText(const BackupPlaces& places) {
+  return places.backup_directory + (places.backups_share_disk ? kOnTheDiskOfTheData : "");
 }
 
 std::string StandbyText(const StandbyStatus& standby) {
@@ -108,6 +115,7 @@ std::string HoldText(const ChangeHold& hold) {
 
 // The statistics with one value each, in the order of the table form.
 std::vector<std::pair<std::string, std::string>> Figures(const DaemonStatus& status,
+                                                         const BackupPlaces& places,
                                                          const std::string& endpoint) {
   std::vector<std::pair<std::string, std::string>> figures = {
       {"version", status.version}, {"database", status.database_id}, {"endpoint", endpoint}};
@@ -165,7 +173,9 @@ std::vector<std::pair<std::string, std::string>> Figures(const DaemonStatus& sta
   }
   if (status.scheduled_backups.has_value())
     figures.emplace_back("scheduled backups", ScheduledBackupsText(*status.scheduled_backups));
-  if (status.archive.has_value()) figures.emplace_back("archive", ArchiveText(*status.archive));
+  if (!places.backup_directory.empty()) figures.emplace_back("backups", BackupsText(places));
+  if (status.archive.has_value())
+    figures.emplace_back("archive", ArchiveText(*status.archive, places.archive_shares_disk));
   if (status.standby.has_value()) figures.emplace_back("standby", StandbyText(*status.standby));
   if (status.proven_backup.has_value()) {
     figures.emplace_back("proven backup", absl::StrFormat("number %d begun %s, restored and checked %s",
@@ -184,14 +194,19 @@ absl::Status RunStatus(Context& context) {
   ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
   ITEMDB_ASSIGN_OR_RETURN(DaemonStatus status, client.GetStatus({.with_tables = true}, context.Call()));
   ITEMDB_ASSIGN_OR_RETURN(const std::vector<ChangeHold> holds, client.ListChangeHolds(context.Call()));
+  absl::StatusOr<BackupPlaces> places = client.GetBackupPlaces(context.Call());
+  // An older daemon does not tell.
+  if (absl::IsUnimplemented(places.status())) places = BackupPlaces();
+  ITEMDB_RETURN_IF_ERROR(places.status());
   if (context.format() != OutputFormat::kTable) {
     JsonValue json = StatusToJson(status, client.endpoint());
+    if (!places->backup_directory.empty()) json.Add("backup_places", PlacesToJson(*places));
     if (!holds.empty()) json.Add("change_holds", HoldsToJson(holds));
     context.Print(json);
     return absl::OkStatus();
   }
   TextTable figures({"figure", "value"});
-  for (const auto& [name, value] : Figures(status, client.endpoint())) figures.AddRow({name, value});
+  for (const auto& [name, value] : Figures(status, *places, client.endpoint())) figures.AddRow({name, value});
   for (const ChangeHold& hold : holds) figures.AddRow({"held changes", HoldText(hold)});
   figures.Print(context.out(), {.max_width = context.layout().max_width});
   if (status.background_check.has_value()) {

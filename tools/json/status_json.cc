@@ -24,18 +24,6 @@ bool MetDamage(const DaemonStatus& status) {
   return status.damage.files > 0 || !status.damage.paused_families.empty();
 }
 
-JsonValue TablesToJson(const std::vector<TableStatistics>& tables) {
-  JsonValue array = JsonValue::Array();
-  for (const TableStatistics& table : tables) {
-    array.elements.push_back(JsonValue::Object()
-                                 .Add("table_name", table.table_name)
-                                 .Add("item_count", table.item_count)
-                                 .Add("item_bytes", table.item_bytes)
-                                 .Add("index_count", table.index_count));
-  }
-  return array;
-}
-
 JsonValue MemoryToJson(const MemoryUsage& memory) {
   return JsonValue::Object()
       .Add("limit", memory.limit)
@@ -173,6 +161,27 @@ JsonValue StatusToJson(const DaemonStatus& status, const std::string& endpoint) 
   object.Add("table_count", status.table_count);
   object.Add("tables", TablesToJson(status.tables));
   return object;
+}
+
+JsonValue TablesToJson(const std::vector<TableStatistics>& tables) {
+  JsonValue array = JsonValue::Array();
+  for (const TableStatistics& table : tables) {
+    array.elements.push_back(JsonValue::Object()
+                                 .Add("table_name", table.table_name)
+                                 .Add("item_count", table.item_count)
+                                 .Add("item_bytes", table.item_bytes)
+                                 .Add("index_count", table.index_count));
+  }
+  return array;
+}
+
+JsonValue PlacesToJson(const BackupPlaces& places) {
+  JsonValue object = JsonValue::Object()
+                         .Add("backup_directory", places.backup_directory)
+                         .Add("backups_share_disk", places.backups_share_disk);
+  if (places.archive_directory.empty()) return object;
+  return object.Add("archive_directory", places.archive_directory)
+      .Add("archive_shares_disk", places.archive_shares_disk);
 }
 
 std::string ChangeHoldStateName(ChangeHoldState state) {

@@ -20,6 +20,11 @@ std::string ChangeHoldStateName(ChangeHoldState state);
 JsonValue HoldToJson(const ChangeHold& hold);
 JsonValue HoldsToJson(const std::vector<ChangeHold>& holds);
 
+JsonValue PlacesToJson(const BackupPlaces& places);
+
+// Tables with their sizes, as in the status.
+JsonValue TablesToJson(const std::vector<TableStatistics>& tables);
+
 // What is wrong with the pattern, in one sentence without a full stop: it scans, or its filter discards most
 // of what it reads. Empty if nothing is.
 std::string AdviceFor(const AccessPattern& pattern);

@@ -491,6 +491,12 @@ class ITEMDB_EXPORT Client {
   // backups is running. FAILED_PRECONDITION: the directory has the backups of another database.
   absl::StatusOr<DatabaseBackup> CreateDatabaseBackup(CallOptions options = {}) const;
   absl::StatusOr<DatabaseBackups> ListDatabaseBackups(CallOptions options = {}) const;
+  // One backup. NOT_FOUND: there is no such backup. DATA_LOSS: its description is damaged. UNIMPLEMENTED: the
+  // daemon is of version 0.2.0 or older.
+  absl::StatusOr<DatabaseBackupDetails> DescribeDatabaseBackup(uint32_t backup_id,
+                                                               CallOptions options = {}) const;
+  // Where the daemon has backups and archive. UNIMPLEMENTED: the daemon is of version 0.2.0 or older.
+  absl::StatusOr<BackupPlaces> GetBackupPlaces(CallOptions options = {}) const;
   // Reads all files of a backup, by default of the newest, and compares their checksums. The default timeout
   // is one hour. DATA_LOSS: the backup is damaged. NOT_FOUND: there is no such backup.
   absl::StatusOr<DatabaseBackup> VerifyDatabaseBackup(uint32_t backup_id = 0, CallOptions options = {}) const;

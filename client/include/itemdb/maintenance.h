@@ -48,6 +48,32 @@ struct DatabaseBackups {
   std::vector<uint32_t> damaged_backup_ids = {};
 };
 
+// What is known about one backup. 1970: not known, or never.
+struct DatabaseBackupDetails {
+  DatabaseBackup backup = {};
+  absl::Time end_time = absl::UnixEpoch();
+  // Bytes and number of its files that other backups have too.
+  int64_t shared_bytes = 0;
+  int64_t shared_file_count = 0;
+  bool encrypted = false;
+  // When its checksums were last compared, and when it was last restored and checked.
+  absl::Time verified_time = absl::UnixEpoch();
+  absl::Time proven_time = absl::UnixEpoch();
+  // The tables as the backup was begun, in byte order of the names. Not set: the daemon that made the backup
+  // did not note them.
+  std::optional<std::vector<TableStatistics>> tables = std::nullopt;
+};
+
+// Where backups and the archive are, on the daemon's machine.
+struct BackupPlaces {
+  std::string backup_directory = {};
+  // On the file system of the data directory, and lost with that disk.
+  bool backups_share_disk = false;
+  // Empty: there is no archive.
+  std::string archive_directory = {};
+  bool archive_shares_disk = false;
+};
+
 // Where a damaged file cannot be read: between two records, which can be.
 struct DamagedRange {
   // Whose records these are; empty for the change log and for tables that are deleted.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <future>
 #include <random>
 #include <thread>
@@ -257,6 +258,78 @@ TEST_F(BackupTest, IsProvenByRestoringIt) {
   EXPECT_EQ(database_->GetStatus().proven_backup().backup_id(), 1u) << "the damaged one is not proven";
   request.set_backup_id(9);
   EXPECT_TRUE(absl::IsNotFound(prove().status()));
+}
+
+// What a backup is described with comes from RocksDB's list of files and from notes beside it.
+TEST_F(BackupTest, IsDescribedWithItsTablesAndWhenItWasVerified) {
+  const auto describe = [&](uint32_t id) {
+    v1::ListDatabaseBackupsRequest request;
+    request.set_describe_backup_id(id);
+    return Await<v1::ListDatabaseBackupsReply>(
+        [&](auto done) { database_->ListDatabaseBackups(request, std::move(done)); });
+  };
+  for (int i = 0; i < 50; ++i) Put("a", i, 10'000);
+  Flush();
+  ASSERT_TRUE(Create().ok());
+  for (int i = 50; i < 60; ++i) Put("a", i);
+  database_.CreateTable(TableRequest("Others"));
+  ASSERT_TRUE(Create().ok());
+
+  const auto first = describe(1);
+  ASSERT_TRUE(first.ok()) << first.status();
+  ASSERT_EQ(first->backups_size(), 1);
+  EXPECT_EQ(first->backups(0).backup_id(), 1u);
+  EXPECT_GE(first->details().end_time_us(), first->backups(0).begin_time_us());
+  EXPECT_FALSE(first->details().encrypted());
+  EXPECT_EQ(first->details().verified_time_us(), 0);
+  EXPECT_EQ(first->details().proven_time_us(), 0);
+  ASSERT_TRUE(first->details().knows_tables());
+  ASSERT_EQ(first->details().tables_size(), 1);
+  EXPECT_EQ(first->details().tables(0).table_name(), "Things");
+  EXPECT_EQ(first->details().tables(0).item_count(), 50) << "as it was then";
+  EXPECT_GT(first->details().tables(0).item_bytes(), 500'000);
+  EXPECT_EQ(first->details().tables(0).index_count(), 1);
+  EXPECT_GT(first->details().shared_file_count(), 0);
+  EXPECT_GT(first->details().shared_bytes(), 250'000) << "the second backup has the table files too";
+  EXPECT_LT(first->details().shared_bytes(), first->backups(0).size_bytes());
+
+  ASSERT_TRUE(Verify(2).ok());
+  v1::VerifyDatabaseBackupRequest prove;
+  prove.set_by_restoring(true);
+  prove.set_backup_id(1);
+  ASSERT_TRUE(Await<v1::DatabaseBackup>([&](auto done) {
+                database_->VerifyDatabaseBackup(prove, std::move(done));
+              }).ok());
+  EXPECT_GT(describe(1)->details().proven_time_us(), 0);
+  EXPECT_EQ(describe(1)->details().tables_size(), 1) << "the notes keep what they had";
+  const auto second = describe(2);
+  EXPECT_GT(second->details().verified_time_us(), second->details().end_time_us());
+  EXPECT_EQ(second->details().proven_time_us(), 0);
+  EXPECT_EQ(second->details().tables_size(), 2);
+  EXPECT_TRUE(absl::IsNotFound(describe(9).status())) << describe(9).status();
+
+  // A version that knows less wrote the notes, and then they are lost.
+  {
+    std::ofstream(backups_ + "/ended/1") << "begun " << first->backups(0).begin_time_us() << " ended "
+                                         << first->details().end_time_us() << "\n";
+  }
+  EXPECT_EQ(describe(1)->details().end_time_us(), first->details().end_time_us());
+  EXPECT_FALSE(describe(1)->details().knows_tables());
+  EXPECT_GT(describe(1)->details().proven_time_us(), 0) << "the last proof has a record of its own";
+  fs::remove(backups_ + "/ended/1");
+  EXPECT_EQ(describe(1)->details().end_time_us(), 0);
+  ASSERT_TRUE(Delete(1).ok());
+  EXPECT_TRUE(absl::IsNotFound(describe(1).status()));
+  EXPECT_EQ(describe(2)->details().shared_file_count(), 0) << "nobody else has its files now";
+}
+
+TEST_F(BackupTest, StatusSaysWhetherTheDiskOfTheDataHasThem) {
+  EXPECT_EQ(database_->GetStatus().backup_places().backup_directory(), backups_);
+  EXPECT_FALSE(fs::exists(backups_)) << "the directory is made with the first backup";
+  EXPECT_TRUE(database_->GetStatus().backup_places().shares_disk());
+  // A file system of the kernel's own: nothing is written there.
+  TestDatabase other(Options(directory_.path() + "/other", "/proc/itemdb-backups"));
+  EXPECT_FALSE(other->GetStatus().backup_places().shares_disk());
 }
 
 TEST_F(BackupTest, OfAnotherDatabaseIsNotMixedIn) {

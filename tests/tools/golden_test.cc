@@ -157,6 +157,9 @@ grpc::Status FixedStatus(const v1::GetStatusRequest& request, v1::GetStatusReply
   archive->set_gaps(1);
   archive->set_oldest_time_us(1'699'900'000'000'000);
   archive->set_error("the disk is full");
+  archive->set_shares_disk(true);
+  reply->mutable_backup_places()->set_backup_directory("/var/lib/itemdb/backups");
+  reply->mutable_backup_places()->set_shares_disk(true);
   v1::FileCheck* files = reply->mutable_file_check();
   files->set_bytes_per_second(4 << 20);
   files->set_rounds(2);
@@ -288,8 +291,30 @@ v1::DatabaseBackup FixedBackup(uint32_t id) {
   return backup;
 }
 
-grpc::Status FixedBackups(const v1::ListDatabaseBackupsRequest&, v1::ListDatabaseBackupsReply* reply) {
+grpc::Status FixedDescription(uint32_t id, v1::ListDatabaseBackupsReply* reply) {
+  if (id != 3)
+    return ErrorReply(grpc::StatusCode::NOT_FOUND, "RESOURCE_NOT_FOUND",
+                      "there is no backup 7 in /mnt/backups");
+  *reply->add_backups() = FixedBackup(3);
+  v1::DatabaseBackupDetails* details = reply->mutable_details();
+  details->set_end_time_us(1'760'000'012'000'000);
+  details->set_shared_bytes(100'000'000);
+  details->set_shared_file_count(30);
+  details->set_encrypted(true);
+  details->set_verified_time_us(1'760'000'060'000'000);
+  details->set_knows_tables(true);
+  v1::TableStatistics* table = details->add_tables();
+  table->set_table_name("Music");
+  table->set_item_count(1'234'567);
+  table->set_item_bytes(98'765'432);
+  table->set_index_count(2);
+  return grpc::Status::OK;
+}
+
+grpc::Status FixedBackups(const v1::ListDatabaseBackupsRequest& request,
+                          v1::ListDatabaseBackupsReply* reply) {
   reply->set_directory("/mnt/backups");
+  if (request.describe_backup_id() != 0) return FixedDescription(request.describe_backup_id(), reply);
   *reply->add_backups() = FixedBackup(1);
   *reply->add_backups() = FixedBackup(3);
   reply->add_damaged_backup_ids(2);
@@ -663,6 +688,15 @@ std::vector<Case> Cases() {
        .failure = {"arn:nothing"},
        .fake = true},
       {.command = "export list", .success = {"Order"}, .failure = {"Order", "bucket"}, .fake = true},
+      {.command = "export table",
+       .success = {"Employee", "DIRECTORY/files", "--format", "CSV", "--columns", "employee_id"},
+       .failure = {"Employee", "DIRECTORY/files", "--columns", "employee_id"},
+       .writes = true,
+       .varies = true},
+      {.command = "import table",
+       .success = {"music", "DIRECTORY/music-files", "--format", "JSON"},
+       .failure = {"music", "DIRECTORY/music-files"},
+       .writes = true},
       {.command = "import start",
        .success = {"-f", "-", "library", "--wait"},
        .failure = {"-f", "-", "library", "--delimiter", ";"},
@@ -811,6 +845,7 @@ std::vector<Case> Cases() {
       {"check", {}, {"--table", "musik"}},
       {.command = "backup create", .success = {}, .failure = {"again"}, .fake = true},
       {.command = "backup list", .success = {}, .failure = {"again"}, .fake = true},
+      {.command = "backup describe", .success = {"3"}, .failure = {"7"}, .fake = true},
       {.command = "backup verify", .success = {}, .failure = {"2"}, .fake = true},
       {.command = "backup delete", .success = {"1", "--yes"}, .failure = {"7", "--yes"}, .fake = true},
       {.command = "backup prune",

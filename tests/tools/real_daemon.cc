@@ -31,6 +31,10 @@ RealDaemon::RealDaemon() {
       {"--audit-log", directory() + "/audit.jsonl", "--export-directory", directory() + "/exports"});
   EXPECT_TRUE(started.ok()) << started;
   std::ofstream(directory() + "/books.json") << kBooksDocument;
+  std::filesystem::create_directory(directory() + "/music-files");
+  std::ofstream(directory() + "/music-files/music.jsonl")
+      << R"({"artist": "Bach", "song": "Air", "rating": 4})" << '\n'
+      << R"({"artist": "Bach", "song": "Badinerie"})" << '\n';
   std::filesystem::create_directory_symlink(testing::SourcePath("examples"), directory() + "/examples");
   const std::vector<std::pair<std::vector<std::string>, std::string>> steps = {
       {{"order-entry", "load"}, ""},

@@ -31,6 +31,7 @@
 #include "tools/commands/support_commands.h"
 #include "tools/commands/table_backup_commands.h"
 #include "tools/commands/table_commands.h"
+#include "tools/commands/table_files_commands.h"
 #include "tools/commands/time_to_live_commands.h"
 #include "tools/commands/top_commands.h"
 #include "tools/commands/transact_commands.h"
@@ -62,6 +63,7 @@ void RegisterAllCommands(CommandTable& table) {
   RegisterTableBackupCommands(table);
   RegisterExportCommands(table);
   RegisterImportCommands(table);
+  RegisterTableFilesCommands(table);
   RegisterBulkPutCommands(table);
   RegisterDamageCommands(table);
   RegisterPromoteCommand(table);

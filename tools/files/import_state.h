@@ -1,0 +1,32 @@
+// How far an import is: a file in its folder, so that an import that was killed goes on.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace itemdb::tools {
+
+struct ImportState {
+  // What must be the same when the import goes on: the files and their checksums, in one SHA-256, and the id
+  // of the table. The id is empty while the table is being made.
+  std::string source = {};
+  std::string table_id = {};
+  // The next line to be put: of the file with this number, from 0.
+  int64_t file = 0;
+  int64_t line = 1;
+  int64_t put_items = 0;
+  int64_t left_out_lines = 0;
+  // Of the report.
+  int64_t report_bytes = 0;
+};
+
+// Nothing if there is no file. FAILED_PRECONDITION: it is of another version; DATA_LOSS: it does not parse.
+absl::StatusOr<std::optional<ImportState>> LoadImportState(const std::string& path);
+absl::Status StoreImportState(const std::string& path, const ImportState& state);
+absl::Status DeleteImportState(const std::string& path);
+
+}  // namespace itemdb::tools

@@ -10,6 +10,7 @@
 #include "common/status_macros.h"
 #include "itemdb/errors.h"
 #include "tools/base/number_text.h"
+#include "tools/moving/change_log_feed.h"
 #include "tools/moving/copier.h"
 
 namespace itemdb::tools {
@@ -110,10 +111,14 @@ absl::Status Move::Open() {
   ITEMDB_RETURN_IF_ERROR(source_fences_.Read(source_));
   const MoveStep step = StepByFences(*state);
   if (step < MoveStep::kSwitched) {
-    ITEMDB_ASSIGN_OR_RETURN(const uint64_t last, SourceSequence());
     // If the changes are gone, or the source was restored to an earlier time, the follower finds that out
     // too, and then everything is compared.
-    const bool has_lost_changes = last < state->sequence;
+    bool has_lost_changes = false;
+    if (source_.is_itemd()) {
+      ITEMDB_ASSIGN_OR_RETURN(has_lost_changes, source_.Try([&] {
+        return IsRolledBack(source_.client(), state->sequence, state->sequence_time_us, source_.call());
+      }));
+    }
     const absl::Status held = has_lost_changes ? absl::OkStatus() : TakeHold(state->move_id, state->sequence);
     if (!absl::IsOutOfRange(held)) ITEMDB_RETURN_IF_ERROR(held);
     StartHold();
@@ -216,6 +221,7 @@ absl::Status Move::BeginMove(const std::string& source_id) {
   }
   // Before the first page: every change after it is applied after the copy.
   ITEMDB_ASSIGN_OR_RETURN(state.sequence, HoldFromNow(state.move_id));
+  ITEMDB_ASSIGN_OR_RETURN(state.sequence_time_us, CommitTimeOf(source_, state.sequence));
   if (const absl::Status begun = journal_.Begin(std::move(state)); !begun.ok()) {
     // For a move that nobody knows. If it was stored all the same, the next run makes the hold anew.
     if (hold_ != nullptr) hold_->Release();

@@ -108,6 +108,7 @@ JsonValue MoveStateToJson(const MoveState& state) {
       .Add("run", state.run)
       .Add("revision", state.revision)
       .Add("sequence", state.sequence)
+      .Add("sequence_time", state.sequence_time_us)
       .Add("tables", std::move(tables));
 }
 
@@ -133,6 +134,11 @@ absl::StatusOr<MoveState> ParseMoveState(std::string_view text) {
     ITEMDB_ASSIGN_OR_RETURN(state.revision, NumberIn(*json, "revision"));
   }
   ITEMDB_ASSIGN_OR_RETURN(state.sequence, NumberIn(*json, "sequence"));
+  // Earlier versions had none.
+  if (json->FindOrNull("sequence_time") != nullptr) {
+    ITEMDB_ASSIGN_OR_RETURN(const uint64_t time_us, NumberIn(*json, "sequence_time"));
+    state.sequence_time_us = static_cast<int64_t>(time_us);
+  }
   const JsonValue* tables = json->FindOrNull("tables");
   if (tables == nullptr || tables->kind != JsonValue::Kind::kArray) return NotAState("tables");
   for (const JsonValue& table : tables->elements) {

@@ -79,6 +79,9 @@ struct MoveState {
   uint64_t revision = 0;
   // Every change of the source up to this one is in the target, once all segments are copied.
   uint64_t sequence = 0;
+  // When the change of that number was committed, in microseconds since the Unix epoch; 0: not known. A
+  // source that was restored to an earlier time, and was written to since, has another change of the number.
+  int64_t sequence_time_us = 0;
   std::vector<MovedTable> tables = {};
 };
 

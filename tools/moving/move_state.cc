@@ -71,6 +71,9 @@ absl::StatusOr<MovedTable> TableFromJson(const JsonValue& json) {
     ITEMDB_ASSIGN_OR_RETURN(SegmentState read, SegmentFromJson(segment));
     table.segments.push_back(std::move(read));
   }
+  if (json.FindOrNull("export") != nullptr) {
+    ITEMDB_ASSIGN_OR_RETURN(table.export_arn, TextOf(json, "export"));
+  }
   // Only of a stream that was read.
   if (const JsonValue* stream = json.FindOrNull("stream"); stream != nullptr) {
     ITEMDB_ASSIGN_OR_RETURN(table.stream, StreamFromJson(*stream));
@@ -96,6 +99,7 @@ JsonValue MoveStateToJson(const MoveState& state) {
                                                         .Add("table_id", table.table_id)
                                                         .Add("storage_id", table.storage_id)
                                                         .Add("segments", std::move(segments)));
+    if (!table.export_arn.empty()) added.Add("export", table.export_arn);
     if (!table.stream.arn.empty()) added.Add("stream", StreamToJson(table.stream));
   }
   return JsonValue::Object()

@@ -61,6 +61,9 @@ struct MovedTable {
   std::string table_id;
   uint64_t storage_id = 0;
   std::vector<SegmentState> segments = {};
+  // The export that the items are copied from, whose data files are the segments (table_export.h). Empty: the
+  // source is scanned.
+  std::string export_arn = {};
   // Of the source whose table is taken over or, after a switch, of the target.
   StreamPlace stream = {};
 };

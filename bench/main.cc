@@ -6,6 +6,7 @@
 
 #include "bench/backups.h"
 #include "bench/echo_server.h"
+#include "bench/epoll_server.h"
 #include "bench/http.h"
 #include "bench/http_echo_server.h"
 #include "bench/imports.h"
@@ -325,6 +326,9 @@ int Main(int argc, char** argv) {
   CLI::App* http_echo = app.add_subcommand("http-echo-server", "")->group("");
   http_echo->add_option("--address-file", options.address_file)->required();
   http_echo->add_option("--reply-bytes", options.reply_bytes)->required();
+  CLI::App* epoll = app.add_subcommand("epoll-server", "")->group("");
+  epoll->add_option("--address-file", options.address_file)->required();
+  epoll->add_option("--reply-bytes", options.reply_bytes)->required();
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& request) {
@@ -340,6 +344,8 @@ int Main(int argc, char** argv) {
     status = RunEchoServer(options.listen, options.address_file);
   } else if (command == "http-echo-server") {
     status = RunHttpEchoServer(options.address_file, options.reply_bytes);
+  } else if (command == "epoll-server") {
+    status = RunEpollServer(options.address_file, options.reply_bytes);
   } else {
     CatchInterrupts();
     status = RunCommand(command, options);

@@ -94,6 +94,16 @@ function(itemdb_hardened target)
   target_link_options(${target} PRIVATE -Wl,-z,relro -Wl,-z,now)
 endfunction()
 
+# itemdb_link_installed_library(TARGET): for the shared libraries of programs outside the tree. They offer the names of
+# the public headers only, and are small: relocations are packed (glibc 2.36), which needs GNU ld, because mold 1.10
+# leaves out the version by which the loader knows that.
+function(itemdb_link_installed_library target)
+  target_link_options(${target} PRIVATE -Wl,--gc-sections -Wl,-z,defs -Wl,--exclude-libs,ALL)
+  if(NOT ITEMDB_SANITIZE)
+    target_link_options(${target} PRIVATE -fuse-ld=bfd -Wl,-z,pack-relative-relocs)
+  endif()
+endfunction()
+
 # itemdb_allocator: makes jemalloc the allocator of a program. Sanitizers have their own.
 add_library(itemdb_allocator INTERFACE)
 if(NOT ITEMDB_SANITIZE)

@@ -109,7 +109,8 @@ v1::GetStatusReply GetStatus(const Engine& engine, const v1::GetStatusRequest& r
     AddUsage(*(*view)->store(), &reply);
     AddDropped(*(*view)->store(), reply.mutable_disk());
     AddDamage(*(*view)->store(), reply.mutable_damage());
-    for (v1::ChangeHold& hold : DescribeChangeHolds(**view)) *reply.add_change_holds() = std::move(hold);
+    for (v1::ChangeHold& hold : DescribeChangeHolds(engine, **view))
+      *reply.add_change_holds() = std::move(hold);
   }
   reply.mutable_disk()->set_free(static_cast<int64_t>(engine.disk_space().FreeBytes()));
   reply.mutable_disk()->set_free_floor(static_cast<int64_t>(engine.options().free_space_floor_bytes));

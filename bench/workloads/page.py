@@ -18,8 +18,8 @@ import run
 PAGE = os.path.join(run.ROOT, "docs", "performance.md")
 IMAGES = os.path.join(run.ROOT, "docs", "images", "performance")
 BENCH, CLIFFS = "./dev bench", "cliffs.py"
-COLOURS = {"itemd": "#1b6ac9", "Beast": "#b8bec7", "PostgreSQL": "#3f7d58", "Redis": "#c2453c", "DynamoDB Local": "#c98a1b",
-           "dynalite": "#7a5ea8"}
+COLOURS = {"itemd": "#1b6ac9", "epoll": "#dfe2e7", "Beast": "#b8bec7", "PostgreSQL": "#3f7d58", "Redis": "#c2453c",
+           "DynamoDB Local": "#c98a1b", "dynalite": "#7a5ea8"}
 
 
 def read(path):

@@ -23,11 +23,11 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 # Name, what it does, and which servers other than those of DynamoDB's protocol do the same.
 WORKLOADS = {
-    "w1_get": ("GetItem of an order header", {"Beast", "PostgreSQL", "Redis"}),
-    "w3_customer_date": ("Query of an index, about 20 items", {"Beast", "PostgreSQL", "Redis"}),
+    "w1_get": ("GetItem of an order header", {"epoll", "Beast", "PostgreSQL", "Redis"}),
+    "w3_customer_date": ("Query of an index, about 20 items", {"epoll", "Beast", "PostgreSQL", "Redis"}),
     "w3_customer_date_lines": ("the same, PostgreSQL also reads the lines of the orders, as itemd's index has them",
                                {"PostgreSQL"}),
-    "w4_collection": ("Query of an order with its three lines", {"Beast", "PostgreSQL", "Redis"}),
+    "w4_collection": ("Query of an order with its three lines", {"epoll", "Beast", "PostgreSQL", "Redis"}),
     "w7_open_orders": ("the open orders of a time window, in 5 Queries", {"PostgreSQL"}),
     "w10_scan": ("parallel Scan, items per second", set()),
     "w2_put": ("PutItem with 2 or 3 indexes", {"PostgreSQL", "Redis"}),
@@ -55,19 +55,21 @@ def example_of(workload, orders):
     }[workload]
 
 
-class Beast:
-    """The echo servers, one for each workload that has one, because replies have different lengths."""
-    name = "Beast"
+class Limit:
+    """The servers of one limit, one for each workload that has it, because replies have different lengths."""
     protocol = "http"
+    # The hidden commands of itembench.
+    COMMANDS = {"epoll": "epoll-server", "Beast": "http-echo-server"}
 
-    def __init__(self):
-        self.servers = {}
+    def __init__(self, name):
+        self.name, self.servers = name, {}
 
     def start(self, scratch, itembench, itemd, workloads, orders):
         for workload in workloads:
             operation, body = example_of(workload, orders)
             reply_bytes = len(json.dumps(itemd.call(operation, body), separators=(",", ":")))
-            server = servers.HttpEcho(os.path.join(scratch, f"beast-{workload}"), itembench, reply_bytes)
+            server = servers.Limit(os.path.join(scratch, f"{self.name}-{workload}"), itembench,
+                                   self.COMMANDS[self.name], reply_bytes)
             self.servers[workload] = server
             server.start()
 
@@ -102,9 +104,11 @@ class Run:
                 self.add(make(os.path.join(self.scratch, name.replace(" ", ""))))
             except servers.Missing as missing:
                 self.progress(f"without {name}: {missing}")
-        if "Beast" in options.peers:
-            reads = [w for w in options.workloads if "Beast" in WORKLOADS[w][1]]
-            self.contenders.append(Beast())
+        for name in Limit.COMMANDS:
+            if name not in options.peers:
+                continue
+            reads = [w for w in options.workloads if name in WORKLOADS[w][1]]
+            self.contenders.append(Limit(name))
             self.contenders[-1].start(self.scratch, options.itembench, self.contenders[0], reads, options.orders)
 
     def add(self, server):
@@ -125,7 +129,7 @@ class Run:
             for contender in contenders:
                 if not self.takes_part(contender, workload):
                     continue
-                server = contender.servers[workload] if isinstance(contender, Beast) else contender
+                server = contender.servers[workload] if isinstance(contender, Limit) else contender
                 requests = SAME_REQUESTS.get(workload, workload) if contender.protocol == "http" else workload
                 self.number += 1
                 row = {"workload": workload, "phase": phase, "connections": connections, "server": contender.name,
@@ -238,12 +242,12 @@ def main():
     parser.add_argument("--orders", type=int, default=50_000, help="loaded, with three lines each; default: 50000")
     parser.add_argument("--writes", type=int, default=0, help="orders to write before the reads are measured again")
     parser.add_argument("--settle", type=int, default=20, help="seconds without requests after those; default: 20")
-    parser.add_argument("--peers", type=listed, default=["Beast", "PostgreSQL", "Redis", "DynamoDB Local", "dynalite"],
-                        help='default: "Beast,PostgreSQL,Redis,DynamoDB Local,dynalite"; those not installed are left out')
+    parser.add_argument("--peers", type=listed, default=["epoll", "Beast", "PostgreSQL", "Redis", "DynamoDB Local", "dynalite"],
+                        help='default: "epoll,Beast,PostgreSQL,Redis,DynamoDB Local,dynalite"; those not installed are left out')
     parser.add_argument("--itemd", action="append", metavar="[NAME=]BINARY [ARGUMENTS]",
                         help="itemd to measure; several are compared. Default: the one of build/release")
     parser.add_argument("--itembench", default=os.path.join(ROOT, "build/release/bin/itembench"),
-                        help="serves Beast alone; default: the one of build/release")
+                        help="serves Beast and epoll alone; default: the one of build/release")
     parser.add_argument("--node-modules", default=os.path.join(ROOT, "build/node_modules"), help="where npm's peers are")
     parser.add_argument("--directory", default="/var/tmp", help="for the servers' data; default: /var/tmp")
     parser.add_argument("--json", default=os.path.join(ROOT, "build/workloads.jsonl"),

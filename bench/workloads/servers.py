@@ -161,23 +161,22 @@ class Itemd(DynamoDbServer):
                             f"unix:{self.directory}/socket", "--http-listen", f"127.0.0.1:{self.port}", *self.arguments])
 
 
-class HttpEcho(Server):
-    """Boost.Beast alone: reads a request, and answers the same bytes each time. The limit of itemd's HTTP."""
-    name = "beast"
+class Limit(Server):
+    """Reads a request, and answers the same bytes each time: a server of itembench."""
 
-    def __init__(self, directory, itembench, reply_bytes):
+    def __init__(self, directory, itembench, command, reply_bytes):
         super().__init__(directory)
-        self.itembench, self.reply_bytes = itembench, reply_bytes
+        self.itembench, self.command, self.reply_bytes = itembench, command, reply_bytes
 
     def start(self):
         address = f"{self.directory}/address"
         with open(f"{self.directory}.log", "ab") as log:
-            self.process = subprocess.Popen([self.itembench, "http-echo-server", "--address-file", address,
+            self.process = subprocess.Popen([self.itembench, self.command, "--address-file", address,
                                              "--reply-bytes", str(self.reply_bytes)], stdout=log, stderr=log)
         end = time.monotonic() + 20
         while not os.path.exists(address):  # Written in one step.
             if time.monotonic() > end:
-                raise RuntimeError("the echo server does not listen")
+                raise RuntimeError(f"itembench {self.command} does not listen")
             time.sleep(0.01)
         with open(address) as file:
             self.port = int(json.load(file)["http"][0].rsplit(":", 1)[1])

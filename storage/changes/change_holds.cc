@@ -109,6 +109,16 @@ absl::Status CheckName(const std::string& name) {
                                                  name.size(), " bytes"));
 }
 
+// RESOURCE_EXHAUSTED (LIMIT_EXCEEDED) with a time to wait: readers make and release too many holds.
+absl::Status TakeCommit(Engine& engine) {
+  if (engine.hold_renewals().TakeCommit(engine.time_of_day().SteadyMicros())) return absl::OkStatus();
+  return MakeError(
+      absl::StatusCode::kResourceExhausted, kReasonLimitExceeded,
+      absl::StrCat("holds of the change log are made, moved back and released more than ",
+                   kHoldCommitsPerSecond, " times in a second; try again later. Renewals have no such limit"),
+      1'000 / kHoldCommitsPerSecond);
+}
+
 // Stores what `append` adds in a commit. Blocks until it is durable.
 absl::StatusOr<uint64_t> CommitHold(Engine& engine, WriteSpace space, WriteOrigin origin,
                                     absl::FunctionRef<void(CommitGroup&)> append) {
@@ -151,6 +161,7 @@ absl::StatusOr<v1::HoldChangesReply> Hold(Engine& engine, const v1::HoldChangesR
                                   " holds of the change log, and no more are allowed: release one"));
   // Until the record is visible.
   ITEMDB_ASSIGN_OR_RETURN(const auto pin, engine.trim_horizon().Pin(request.after_sequence() + 1));
+  const uint64_t last_change = view->change_sequence();
   view.reset();
 
   v1::HoldChangesReply reply;
@@ -163,10 +174,21 @@ absl::StatusOr<v1::HoldChangesReply> Hold(Engine& engine, const v1::HoldChangesR
   const bool renews = is_held && before->after_sequence() <= hold.after_sequence();
   hold.set_creation_time_us(renews ? before->creation_time_us() : now_us);
   hold.set_renewed_time_us(now_us);
+  HoldRenewals& renewals = engine.hold_renewals();
+  if (renews && lease <= before->lease_seconds()) {
+    // The record keeps all of it. In relaxed mode it may not be durable yet.
+    if (!renewals.Knows(*before)) ITEMDB_RETURN_IF_ERROR(engine.SyncNow());
+    renewals.Note(hold);
+    reply.set_change_sequence(last_change);
+    return reply;
+  }
+  ITEMDB_RETURN_IF_ERROR(TakeCommit(engine));
+  renewals.Forget(hold.name());
   ITEMDB_ASSIGN_OR_RETURN(
       const uint64_t last,
       CommitHold(engine, renews ? WriteSpace::kFrees : WriteSpace::kTakes, WriteOrigin::kClient,
                  [&](CommitGroup& group) { PutCatalogMessage(HoldKey(hold.name()), hold, group); }));
+  renewals.Note(hold);
   reply.set_change_sequence(last);
   if (!renews)
     engine.options().log->info("hold of the change log made name={} after_sequence={} lease_seconds={}",
@@ -183,6 +205,9 @@ absl::StatusOr<v1::ReleaseChangesReply> Release(Engine& engine, const v1::Releas
     ITEMDB_ASSIGN_OR_RETURN(before, FindCatalogMessage<v1::ChangeHold>(*view, HoldKey(request.name())));
   }
   if (!before.has_value()) return HoldEndedError(request.name(), before);
+  ITEMDB_RETURN_IF_ERROR(TakeCommit(engine));
+  *before = engine.hold_renewals().Apply(*std::move(before));
+  engine.hold_renewals().Forget(request.name());
   // The record of one that has ended goes too.
   ITEMDB_RETURN_IF_ERROR(
       CommitHold(engine, WriteSpace::kFrees, WriteOrigin::kClient, [&](CommitGroup& group) {
@@ -200,6 +225,16 @@ struct HoldChange {
   std::vector<v1::ChangeHold> put;
   std::vector<std::string> deleted_keys;
 };
+
+// Whether it is time to store how the hold of this record was renewed. Its time is shown only, so it may be
+// behind.
+bool IsToBeStored(const v1::ChangeHold& stored, const v1::ChangeHold& renewed) {
+  constexpr int64_t kMicrosOfHalfASecond = 500'000;
+  return renewed.after_sequence() != stored.after_sequence() ||
+         renewed.lease_seconds() != stored.lease_seconds() ||
+         renewed.renewed_time_us() - stored.renewed_time_us() >=
+             kMicrosOfHalfASecond * stored.lease_seconds();
+}
 
 // Those of the records that are known for too long, or are too many.
 std::vector<std::string> NamesToForget(std::vector<v1::ChangeHold> ended, int64_t now_us) {
@@ -229,7 +264,8 @@ absl::StatusOr<HoldChange> FindEnded(Engine& engine, uint64_t wanted, int64_t ta
   const int64_t now_us = time_of_day.NowMicros();
   HoldChange change{.put = {}, .deleted_keys = std::move(stored.damaged_keys)};
   std::vector<v1::ChangeHold> ended;
-  for (v1::ChangeHold& hold : stored.holds) {
+  for (const v1::ChangeHold& record : stored.holds) {
+    v1::ChangeHold hold = engine.hold_renewals().Apply(record);
     if (!IsHeld(hold)) {
       ended.push_back(std::move(hold));
       continue;
@@ -243,7 +279,7 @@ absl::StatusOr<HoldChange> FindEnded(Engine& engine, uint64_t wanted, int64_t ta
     } else if (hold.renewed_time_us() > now_us) {
       // The clock was set back: a lease must not become longer by it.
       hold.set_renewed_time_us(now_us);
-    } else {
+    } else if (!IsToBeStored(record, hold)) {
       continue;
     }
     change.put.push_back(std::move(hold));
@@ -265,7 +301,11 @@ absl::Status EndHolds(Engine& engine, uint64_t wanted, int64_t taking_writes_us)
   };
   ITEMDB_RETURN_IF_ERROR(CommitHold(engine, WriteSpace::kFrees, WriteOrigin::kUpkeep, append).status());
   for (const v1::ChangeHold& hold : change.put) {
-    if (IsHeld(hold)) continue;
+    if (IsHeld(hold)) {
+      engine.hold_renewals().Note(hold);
+      continue;
+    }
+    engine.hold_renewals().Forget(hold.name());
     engine.options().log->warn(
         "hold of the change log ended: the changes are not kept for its reader any more name={} state={} "
         "after_sequence={} lease_seconds={}",
@@ -286,11 +326,12 @@ void ReleaseChanges(Engine& engine, v1::ReleaseChangesRequest request, Done<v1::
       engine, [&engine, request = std::move(request)] { return Release(engine, request); }, std::move(done));
 }
 
-std::vector<v1::ChangeHold> DescribeChangeHolds(const ReadView& view) {
+std::vector<v1::ChangeHold> DescribeChangeHolds(const Engine& engine, const ReadView& view) {
   absl::StatusOr<StoredHolds> stored = ReadHolds(view);
   if (!stored.ok()) return {};
   for (v1::ChangeHold& hold : stored->holds) {
     if (!IsHeld(hold)) continue;
+    hold = engine.hold_renewals().Apply(std::move(hold));
     const std::string first = SequenceKey(hold.after_sequence() + 1);
     const std::string end = SequenceKey(UINT64_MAX);
     const rocksdb::Range range(first, end);

@@ -7,6 +7,10 @@
 // became of its hold. A record that says HELD keeps its changes, whatever the clock says: only the database
 // that takes writes ends holds.
 //
+// A renewal that asks for no more than the record keeps makes no commit: it is noted in memory, and the next
+// round of trimming stores it (storage/engine/hold_renewals.h). Other commits for readers are few in a
+// second.
+//
 // Trimming reads the records (trimmer.cc). A hold pins its changes in the TrimHorizon until its record is
 // visible, and trimming reads the records again after TrimHorizon::BeginTrim: so it sees the pin or the
 // record.
@@ -28,7 +32,7 @@ void HoldChanges(Engine& engine, v1::HoldChangesRequest request, Done<v1::HoldCh
 void ReleaseChanges(Engine& engine, v1::ReleaseChangesRequest request, Done<v1::ReleaseChangesReply> done);
 
 // The holds for GetStatus, by name. Damaged records are left out.
-std::vector<v1::ChangeHold> DescribeChangeHolds(const ReadView& view);
+std::vector<v1::ChangeHold> DescribeChangeHolds(const Engine& engine, const ReadView& view);
 
 // ---- for trimming ----
 
@@ -42,9 +46,9 @@ absl::StatusOr<std::optional<uint64_t>> FirstHeldChange(const ReadView& view);
 //     is below twice the floor: so early that writers do not meet the floor because of them;
 //   - whose changes are not in the change log any more: a standby that was below its floor, or a version that
 //     knows no holds, has trimmed them.
-// Deletes records that ended long ago, or are damaged. On the DDL thread, for which the caller need not wait;
-// ready at once if there is nothing to do. Does nothing while writes of clients are refused: a standby gets
-// the records of its primary.
+// Stores how holds were renewed. Deletes records that ended long ago, or are damaged. On the DDL thread, for
+// which the caller need not wait; ready at once if there is nothing to do. Does nothing while writes of
+// clients are refused: a standby gets the records of its primary.
 std::future<absl::Status> EndChangeHolds(Engine& engine, uint64_t wanted, int64_t taking_writes_us);
 
 }  // namespace itemdb::storage

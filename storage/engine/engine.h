@@ -35,6 +35,7 @@
 #include "storage/encryption/environment.h"
 #include "storage/engine/catalog_copy.h"
 #include "storage/engine/disk_space.h"
+#include "storage/engine/hold_renewals.h"
 #include "storage/engine/io_pool.h"
 #include "storage/engine/pinned_snapshot.h"
 #include "storage/engine/reclaimer.h"
@@ -159,6 +160,8 @@ class Engine {
   const DiskSpace& disk_space() const { return disk_space_; }
   TrimHorizon& trim_horizon() { return trim_horizon_; }
   const TrimHorizon& trim_horizon() const { return trim_horizon_; }
+  HoldRenewals& hold_renewals() { return hold_renewals_; }
+  const HoldRenewals& hold_renewals() const { return hold_renewals_; }
   // The file system of the data directory, which encrypts files if the directory is encrypted.
   rocksdb::Env* env() const { return environment_->env(); }
   const Environment& environment() const { return *environment_; }
@@ -234,6 +237,7 @@ class Engine {
   std::unique_ptr<Reclaimer> reclaimer_;
 
   TrimHorizon trim_horizon_;
+  HoldRenewals hold_renewals_;
   std::atomic<bool> checking_ = false;
   std::atomic<bool> in_backup_call_ = false;
   // Whether an I/O thread has what RecheckFailedRead() submitted.

@@ -5,105 +5,20 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <map>
-#include <set>
 #include <thread>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
-#include "rocksdb/listener.h"
 #include "rocksdb/metadata.h"
 #include "rocksdb/table.h"
 #include "rocksdb/utilities/stackable_db.h"
 #include "spdlog/spdlog.h"
+#include "storage/store/failed_jobs.h"
 #include "storage/store/logged_changes.h"
 #include "storage/store/rocksdb_cache.h"
 #include "storage/store/rocksdb_options.h"
 
 namespace itemdb::storage {
-
-// Records that a flush or compaction failed in a way from which RocksDB does not recover by itself.
-//
-// A compaction that cannot read a table file is a different failure: the other data of the file can still be
-// read, and other files can still be written. Reopening the store would not help: the compaction would meet
-// the damage again.
-class FailedJobs : public rocksdb::EventListener {
- public:
-  FailedJobs(std::shared_ptr<std::atomic<bool>> has_failed, std::shared_ptr<DamageRegister> damage)
-      : has_failed_(std::move(has_failed)), damage_(std::move(damage)) {}
-
-  // RocksDB calls this for failed compactions too, before OnBackgroundError, on the same thread.
-  void OnCompactionCompleted(rocksdb::DB*, const rocksdb::CompactionJobInfo& job) override {
-    if (job.status.ok()) {
-      MutexLock lock(mutex_);
-      succeeded_families_.insert(job.cf_name);
-      return;
-    }
-    const bool cannot_read = CannotRead(job);
-    if (cannot_read && damage_ != nullptr) damage_->Record(job.status, DamageMetBy::kCompaction);
-    MutexLock lock(mutex_);
-    if (!cannot_read) {
-      unreadable_.erase(std::this_thread::get_id());
-      return;
-    }
-    unreadable_[std::this_thread::get_id()] = job.cf_name;
-  }
-
-  void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* status) override {
-    if (reason == rocksdb::BackgroundErrorReason::kCompaction) {
-      MutexLock lock(mutex_);
-      const auto family = unreadable_.extract(std::this_thread::get_id());
-      if (!family.empty() || status->IsCorruption()) {
-        if (!family.empty()) {
-          stopped_families_.insert(family.mapped());
-          succeeded_families_.erase(family.mapped());
-        }
-        *status = rocksdb::Status::OK();
-        return;
-      }
-    }
-    // RocksDB repeats compactions by itself.
-    const auto least = reason == rocksdb::BackgroundErrorReason::kCompaction ? rocksdb::Status::kFatalError
-                                                                             : rocksdb::Status::kSoftError;
-    if (status->severity() >= least) *has_failed_ = true;
-  }
-
-  // See max_bgerror_resume_count in rocksdb_options.cc; this is the same for a full disk.
-  void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status, bool* auto_recovery) override {
-    *auto_recovery = false;
-  }
-
-  // The families of which a compaction has met damage since the last call.
-  std::set<std::string> TakeStoppedFamilies() {
-    MutexLock lock(mutex_);
-    return std::exchange(stopped_families_, {});
-  }
-
-  // The families of which a compaction has succeeded since the last one that met damage.
-  std::set<std::string> succeeded_families() {
-    MutexLock lock(mutex_);
-    return succeeded_families_;
-  }
-
- private:
-  // Whether the compaction failed because a file that it read is damaged. An error of writing names another
-  // file, or is of the disk as a whole.
-  static bool CannotRead(const rocksdb::CompactionJobInfo& job) {
-    if (job.status.IsCorruption()) return true;
-    const std::optional<DamagedPlace> place = PlaceOfDamage(job.status);
-    return place.has_value() &&
-           std::any_of(job.input_files.begin(), job.input_files.end(),
-                       [&](const std::string& path) { return path.ends_with(place->file); });
-  }
-
-  const std::shared_ptr<std::atomic<bool>> has_failed_;
-  const std::shared_ptr<DamageRegister> damage_;
-  Mutex mutex_;
-  // By thread: the family of a compaction that could not read a file, until OnBackgroundError.
-  std::map<std::thread::id, std::string> unreadable_ ABSL_GUARDED_BY(mutex_);
-  std::set<std::string> stopped_families_ ABSL_GUARDED_BY(mutex_);
-  std::set<std::string> succeeded_families_ ABSL_GUARDED_BY(mutex_);
-};
 
 namespace {
 
@@ -266,9 +181,9 @@ rocksdb::Options Store::Prepare(const StoreOptions& options) {
   logger_ = NewRocksDBLogger(options.log);
   rocksdb::Options base = RocksDBOptions(options, logger_);
   damage_ = options.damage;
-  first_pause_ = options.compaction_pause;
-  failed_jobs_ = std::make_shared<FailedJobs>(has_failed_, damage_);
-  base.listeners.push_back(failed_jobs_);
+  const auto failed_jobs = std::make_shared<FailedJobs>(has_failed_, damage_);
+  base.listeners.push_back(failed_jobs);
+  compaction_pauses_ = std::make_unique<CompactionPauses>(options.compaction_pause, failed_jobs);
   block_cache_ = base.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>()->block_cache;
   block_cache_bytes_ = options.block_cache_bytes;
   write_buffer_manager_ = base.write_buffer_manager;
@@ -434,70 +349,13 @@ StoreFigures Store::MeasureFigures(uint64_t current_snapshot) const {
   return figures;
 }
 
-bool Store::HasRecovered(int family, const CompactionPause& pause,
-                         const std::set<std::string>& succeeded) const {
-  if (!succeeded.contains(kFamilyNames[family])) return false;
-  for (const DamagedFile& file : ListDamage()) {
-    if (file.family == kFamilyNames[family]) return false;
-  }
-  std::string files;
-  return db_->GetProperty(families_[family], rocksdb::DB::Properties::kNumFilesAtLevelPrefix + "0", &files) &&
-         std::strtoull(files.c_str(), nullptr, 10) < pause.level0_files;
-}
-
-CompactionPauses Store::PauseCompactionsAfterDamage(std::chrono::steady_clock::time_point now) {
-  CompactionPauses changes;
-  const std::set<std::string> stopped = failed_jobs_->TakeStoppedFamilies();
-  const std::set<std::string> succeeded = failed_jobs_->succeeded_families();
-  for (int i = 0; i < kFamilies; ++i) {
-    std::unordered_map<std::string, std::string> changed;
-    {
-      MutexLock lock(pauses_mutex_);
-      CompactionPause& pause = pauses_[i];
-      if (stopped.contains(kFamilyNames[i])) {
-        if (pause.next.count() == 0) {
-          const rocksdb::Options before = db_->GetOptions(families_[i]);
-          pause.next = first_pause_;
-          pause.level0_files = static_cast<uint64_t>(before.level0_slowdown_writes_trigger);
-          pause.limits = {
-              {"level0_slowdown_writes_trigger", std::to_string(before.level0_slowdown_writes_trigger)},
-              {"level0_stop_writes_trigger", std::to_string(before.level0_stop_writes_trigger)},
-              {"soft_pending_compaction_bytes_limit",
-               std::to_string(before.soft_pending_compaction_bytes_limit)},
-              {"hard_pending_compaction_bytes_limit",
-               std::to_string(before.hard_pending_compaction_bytes_limit)}};
-          changes.begun.emplace_back(kFamilyNames[i]);
-        }
-        pause.pauses = true;
-        pause.until = now + pause.next;
-        pause.next = std::min<std::chrono::milliseconds>(2 * pause.next, kMaxCompactionPause);
-        // Practically unlimited: files that cannot be compacted pile up in level 0, where they only slow
-        // reads.
-        changed = {{"disable_auto_compactions", "true"},
-                   {"level0_slowdown_writes_trigger", "1000000"},
-                   {"level0_stop_writes_trigger", "1000000"},
-                   {"soft_pending_compaction_bytes_limit", "0"},
-                   {"hard_pending_compaction_bytes_limit", "0"}};
-      } else if (pause.pauses && now >= pause.until) {
-        pause.pauses = false;
-        changed = {{"disable_auto_compactions", "false"}};
-      } else if (!pause.pauses && pause.next.count() != 0 && HasRecovered(i, pause, succeeded)) {
-        changed = std::exchange(pause, CompactionPause()).limits;
-        changes.ended.emplace_back(kFamilyNames[i]);
-      }
-    }
-    if (!changed.empty()) (void)db_->SetOptions(families_[i], changed);
-  }
-  return changes;
+CompactionPauses::Changes Store::PauseCompactionsAfterDamage(std::chrono::steady_clock::time_point now) {
+  return compaction_pauses_->Update(
+      *db_, families_, [this] { return ListDamage(); }, now);
 }
 
 std::vector<std::string> Store::PausedFamilies() const {
-  std::vector<std::string> paused;
-  MutexLock lock(pauses_mutex_);
-  for (int i = 0; i < kFamilies; ++i) {
-    if (pauses_[i].pauses) paused.emplace_back(kFamilyNames[i]);
-  }
-  return paused;
+  return compaction_pauses_ == nullptr ? std::vector<std::string>() : compaction_pauses_->PausedFamilies();
 }
 
 absl::Status Store::ReadError(const std::string& what, const rocksdb::Status& status,

@@ -22,6 +22,7 @@
 #include "storage/base/cancellation.h"
 #include "storage/base/mutex.h"
 #include "storage/base/status.h"
+#include "storage/store/compaction_pauses.h"
 #include "storage/store/damage_register.h"
 #include "storage/store/dropped_filter.h"
 #include "storage/store/empty_heads.h"
@@ -33,14 +34,6 @@ class logger;
 
 namespace itemdb::storage {
 
-class FailedJobs;
-
-// The column families whose compactions began to pause since the last call, and those that are as before
-// again.
-struct CompactionPauses {
-  std::vector<std::string> begun;
-  std::vector<std::string> ended;
-};
 class LoggedChanges;
 class StoreCounters;
 
@@ -216,14 +209,8 @@ class Store {
 
   // Keeps the mark of the MANIFEST after work that no event tells of, such as the deletion of whole files.
   void KeepManifestMark() { manifest_mark_->Update(*db_); }
-  // After a compaction met damage: pauses the automatic compactions of its column family, and keeps RocksDB
-  // from slowing or stopping writes because files pile up behind the damaged one. RocksDB would repeat the
-  // compaction each second. After the pause it may try again, as the file may be gone. Each failure doubles
-  // the pause, to at most kMaxCompactionPause. RocksDB's limits for writes are set again when the family has
-  // no known damage any more, a compaction has succeeded, and few files are left in level 0. Called
-  // periodically, by one thread.
-  CompactionPauses PauseCompactionsAfterDamage(std::chrono::steady_clock::time_point now);
-  static constexpr std::chrono::hours kMaxCompactionPause{1};
+  // As CompactionPauses. Not for a store that is read only.
+  CompactionPauses::Changes PauseCompactionsAfterDamage(std::chrono::steady_clock::time_point now);
   // The names of the column families whose compactions pause. Thread-safe.
   std::vector<std::string> PausedFamilies() const;
 
@@ -279,23 +266,8 @@ class Store {
   std::array<rocksdb::ColumnFamilyHandle*, kFamilies> families_{};
   const std::shared_ptr<std::atomic<bool>> has_failed_ = std::make_shared<std::atomic<bool>>(false);
   std::shared_ptr<DamageRegister> damage_;
-  // Null in a store that is only read.
-  std::shared_ptr<FailedJobs> failed_jobs_;
-  // The compactions of one family. They pause until `until`; after that the pause is over, and the next one
-  // will be `next`.
-  // `limits`: RocksDB's limits for writes as they were before, and the files of level 0 at the lowest one.
-  struct CompactionPause {
-    bool pauses = false;
-    std::chrono::steady_clock::time_point until;
-    std::chrono::milliseconds next{0};
-    std::unordered_map<std::string, std::string> limits;
-    uint64_t level0_files = 0;
-  };
-  // Whether RocksDB's limits for writes of a family, whose compactions do not pause, can be set again.
-  bool HasRecovered(int family, const CompactionPause& pause, const std::set<std::string>& succeeded) const;
-  std::chrono::milliseconds first_pause_{0};
-  mutable Mutex pauses_mutex_;
-  std::array<CompactionPause, kFamilies> pauses_ ABSL_GUARDED_BY(pauses_mutex_);
+  // Null for a store that is read only.
+  std::unique_ptr<CompactionPauses> compaction_pauses_;
   std::atomic<int64_t> ingestion_steps_ = 0;
   std::atomic<int64_t> item_ingestions_ = 0;
   // A memtable of this size is full. RocksDB switches a memtable that is larger before the next write.

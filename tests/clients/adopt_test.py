@@ -7,20 +7,16 @@ The source is itemd over HTTP and, with JAVA, DynamoDB Local, which comes from n
 program's copy. PART: only these, by the names of their functions.
 """
 
-import http.server
 import json
 import os
 import random
 import signal
 import subprocess
 import sys
-import threading
 import time
-import urllib.error
-import urllib.request
 
-from engines import (PATIENCE_S, Itemd, Writers, client_of, dynamodb_local_in_file, environment, kill, log_of, run_test,
-                     start, stop_all, work)
+from engines import (PATIENCE_S, Itemd, Proxy, Writers, client_of, dynamodb_local_in_file, environment, kill, log_of,
+                     run_test, start, stop_all, work)
 
 ITEMS = 3_000
 
@@ -76,44 +72,21 @@ def adopt(name, target, source, *more, state="adopt"):
     return Mover(name, "--endpoint", target.grpc, "adopt", source.http, "--state", str(work / f"{state}.json"), *more)
 
 
-class Withholding:
+class Withholding(Proxy):
     """A side at another address, whose streams never show the changes of the items whose id begins with "withheld"."""
 
     def __init__(self, side):
-        self.name = side.name
+        super().__init__(side)
         self.withheld = 0
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(handler):  # pylint: disable=no-self-argument,invalid-name
-                body = handler.rfile.read(int(handler.headers["Content-Length"]))
-                headers = {name: value for name, value in handler.headers.items() if name.lower() != "connection"}
-                try:
-                    with urllib.request.urlopen(urllib.request.Request(side.http, body, headers)) as answer:
-                        status, reply = answer.status, answer.read()
-                except urllib.error.HTTPError as error:
-                    status, reply = error.code, error.read()
-                if handler.headers["X-Amz-Target"].endswith(".GetRecords") and status == 200:
-                    reply = self.without(json.loads(reply))
-                handler.send_response(status)
-                handler.send_header("Content-Type", "application/x-amz-json-1.0")
-                handler.send_header("Content-Length", str(len(reply)))
-                handler.end_headers()
-                handler.wfile.write(reply)
-
-            def log_message(handler, *_arguments):  # pylint: disable=no-self-argument,arguments-differ
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.http = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def without(self, page):
+    def answer(self, operation, body, forward):
+        status, reply = forward(body)
+        if operation != "GetRecords" or status != 200:
+            return status, reply
+        page = json.loads(reply)
         shown = [one for one in page["Records"] if not one["dynamodb"]["Keys"]["id"]["S"].startswith("withheld")]
         self.withheld += len(page["Records"]) - len(shown)
-        return json.dumps({**page, "Records": shown}).encode()
+        return status, json.dumps({**page, "Records": shown}).encode()
 
 
 def places(state):

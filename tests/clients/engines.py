@@ -1,5 +1,7 @@
 """Processes of a test that starts itemd and other engines of its API: started with a log each, and stopped at its end."""
 
+import http.server
+import json
 import os
 import pathlib
 import random
@@ -153,6 +155,53 @@ def dynamodb_local_in_file(java, name="local"):
     """With its data in a file, so that it may be killed."""
     (work / name).mkdir()
     return dynamodb_local(java, "-dbPath", str(work / name), "-sharedDb", name=name)
+
+
+class Proxy:
+    """A side at another address. A subclass says what is answered."""
+
+    def __init__(self, side):
+        self.name = side.name
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(handler):  # pylint: disable=no-self-argument,invalid-name
+                body = handler.rfile.read(int(handler.headers["Content-Length"]))
+                headers = {name: value for name, value in handler.headers.items() if name.lower() != "connection"}
+
+                def forward(changed):
+                    sent = {**headers, "Content-Length": str(len(changed))}
+                    try:
+                        with urllib.request.urlopen(urllib.request.Request(side.http, changed, sent)) as answer:
+                            return answer.status, answer.read()
+                    except urllib.error.HTTPError as error:
+                        return error.code, error.read()
+
+                status, reply = self.answer(handler.headers["X-Amz-Target"].split(".")[1], body, forward)
+                handler.send_response(status)
+                handler.send_header("Content-Type", "application/x-amz-json-1.0")
+                handler.send_header("Content-Length", str(len(reply)))
+                handler.end_headers()
+                handler.wfile.write(reply)
+
+            def log_message(handler, *_arguments):  # pylint: disable=no-self-argument,arguments-differ
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        # A client that was killed.
+        self.server.handle_error = lambda request, address: None
+        self.http = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def answer(self, operation, body, forward):
+        """Status and body of the answer; forward(body) has those of the side."""
+        raise NotImplementedError
+
+
+def exception(name, message):
+    return json.dumps({"__type": f"com.amazonaws.dynamodb.v20120810#{name}", "message": message}).encode()
 
 
 class Writers:

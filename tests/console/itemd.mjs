@@ -62,8 +62,20 @@ export class Itemd {
   }
 }
 
-export const openBrowser = () => chromium.launch({ executablePath: process.env.ITEMDB_CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu',
-  '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'] });
+// Each step in its pages may take this long, because other tests run at the same time.
+const stepMilliseconds = 120_000;
+
+export async function openBrowser() {
+  const browser = await chromium.launch({ executablePath: process.env.ITEMDB_CHROMIUM ?? '/usr/bin/chromium', timeout: stepMilliseconds, args: ['--no-sandbox',
+    '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'] });
+  const newContext = browser.newContext.bind(browser);
+  browser.newContext = async (...options) => {  // newPage() calls it too.
+    const context = await newContext(...options);
+    context.setDefaultTimeout(stepMilliseconds);
+    return context;
+  };
+  return browser;
+}
 
 export async function signIn(page, url, id = 'ADMIN') {
   await page.goto(url);

@@ -411,6 +411,111 @@ TEST_F(MoveTest, ASourceThatWasRestoredToAnEarlierTimeIsComparedAnew) {
   EXPECT_TRUE(ClientOf(*source_).ListChangeHolds()->empty());
 }
 
+class RolledBackSourceTest : public MoveTest {
+ protected:
+  void CopySource(const std::string& to) {
+    source_->Kill();
+    std::filesystem::copy(source_->data_directory(), to, std::filesystem::copy_options::recursive);
+    ASSERT_TRUE(source_->Start().ok());
+  }
+  void RollSourceBack(const std::string& earlier) {
+    source_->Kill();
+    std::filesystem::remove_all(source_->data_directory());
+    std::filesystem::rename(earlier, source_->data_directory());
+    ASSERT_TRUE(source_->Start().ok());
+  }
+  void Put(const std::string& name, int count) {
+    Client client = ClientOf(*source_);
+    for (int i = 0; i < count; ++i) {
+      ASSERT_TRUE(
+          client.PutItem({.table_name = kMovedTable, .item = {{"id", name + std::to_string(i)}}}).ok());
+    }
+  }
+  bool AreEqual() const { return ItemsOf(ClientOf(*source_)) == ItemsOf(ClientOf(*target_)); }
+};
+
+// From a backup, or because a standby was promoted that had less. The hold of the move may be older than it
+// was, or not be there. New writes may have taken the numbers of the changes that the mover has read, before
+// it reads again.
+TEST_F(RolledBackSourceTest, IsComparedAnewByTheMoverThatRuns) {
+  MakeTable(ClientOf(*source_), 100);
+  for (const bool has_hold : {false, true}) {
+    for (const int written : {1, 50}) {
+      SCOPED_TRACE(std::string(has_hold ? "with" : "without") + " the hold, " + std::to_string(written) +
+                   " writes since");
+      const std::string name = (has_hold ? "h" : "n") + std::to_string(written);
+      const std::string earlier = directory_.path() + "/earlier";
+      if (!has_hold) CopySource(earlier);
+      const std::vector<std::string> more = {"--follow", "--hold", "8", "--overwrite"};
+      Mover mover(GraduateArguments(more), directory_.path() + "/" + name + ".log");
+      ASSERT_TRUE(testing::Await([&] { return mover.Said("following: "); })) << mover.log();
+      if (has_hold) CopySource(earlier);
+      Put("lost" + name, 20);
+      ASSERT_TRUE(testing::Await([&] { return AreEqual(); })) << mover.log();
+      mover.process().Signal(SIGSTOP);
+      RollSourceBack(earlier);
+      Put("new" + name, written);
+      ASSERT_TRUE(ClientOf(*source_).DeleteItem({.table_name = kMovedTable, .key = {{"id", "item1"}}}).ok());
+      mover.process().Signal(SIGCONT);
+      EXPECT_TRUE(testing::Await([&] { return mover.Said("all items are compared"); })) << mover.log();
+      EXPECT_TRUE(mover.Said("it was restored to an earlier time")) << mover.log();
+      EXPECT_TRUE(testing::Await([&] { return AreEqual(); })) << mover.log();
+      // Another hold keeps the changes from then on, and is renewed.
+      const auto renewed = [&] {
+        const auto holds = ClientOf(*source_).ListChangeHolds();
+        return holds.ok() && holds->size() == 1 ? holds->front().renewed_time : absl::InfinitePast();
+      };
+      const absl::Time first = renewed();
+      EXPECT_GT(first, absl::InfinitePast());
+      EXPECT_TRUE(testing::Await([&] { return renewed() > first; })) << mover.log();
+      Put("after" + name, 5);
+      EXPECT_TRUE(testing::Await([&] { return AreEqual(); })) << mover.log();
+      mover.process().Signal(SIGINT);
+      mover.process().Wait();
+      EXPECT_FALSE(mover.Said("there is no hold")) << mover.log();
+      EXPECT_EQ(Graduate({"--abort"}).exit_code, 0);
+    }
+  }
+  EXPECT_EQ(GraduateReport({"--yes", "--overwrite"})["step"], "DONE");
+  EXPECT_TRUE(AreEqual());
+}
+
+// The same for a run that begins after it.
+TEST_F(RolledBackSourceTest, ThatWasWrittenToSinceIsComparedAnew) {
+  MakeTable(ClientOf(*source_), 100);
+  const std::string earlier = directory_.path() + "/earlier";
+  CopySource(earlier);
+  Put("lost", 20);
+  EXPECT_EQ(Graduate().exit_code, 2);
+  RollSourceBack(earlier);
+  Put("new", 50);
+  const CommandResult result = Graduate({"--yes"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("it was restored to an earlier time"));
+  EXPECT_TRUE(AreEqual());
+  EXPECT_TRUE(ClientOf(*source_).ListChangeHolds()->empty());
+}
+
+// Where nothing is fenced only the changes tell what to compare at the end.
+TEST_F(RolledBackSourceTest, IsComparedAnewBeforeItsTablesAreTakenOver) {
+  MakeTable(ClientOf(*source_), 100);
+  Mover mover({"--endpoint", target_->endpoint(), "adopt", source_->endpoint(), "--state", state_file(),
+               "--quiet", "10"},
+              directory_.path() + "/adopt.log");
+  ASSERT_TRUE(testing::Await([&] { return mover.Said("stop the writers of"); })) << mover.log();
+  const std::string earlier = directory_.path() + "/earlier";
+  CopySource(earlier);
+  Put("lost", 20);
+  ASSERT_TRUE(testing::Await([&] { return AreEqual(); })) << mover.log();
+  mover.process().Signal(SIGSTOP);
+  RollSourceBack(earlier);
+  Put("new", 50);
+  mover.process().Signal(SIGCONT);
+  EXPECT_EQ(mover.process().Wait(), 0) << mover.log();
+  EXPECT_TRUE(mover.Said("both sides are equal")) << mover.log();
+  EXPECT_TRUE(AreEqual()) << mover.log();
+}
+
 // Each try of a move that cannot begin would leave one.
 TEST_F(MoveTest, AMoveThatCannotBeginLeavesNoHold) {
   MakeTable(ClientOf(*source_), 10);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -365,6 +366,26 @@ absl::StatusOr<bool> RunAdoptSteps(Context& context, const MoveCommandOptions& o
   return true;
 }
 
+// Opens the exports: their tables are what is taken over.
+absl::Status ReadExports(const MoveCommandOptions& options, MoveOptions& move_options) {
+  // Giving up needs none.
+  if (options.abort) return absl::OkStatus();
+  ITEMDB_ASSIGN_OR_RETURN(move_options.exports, OpenExports(options.exports));
+  const std::set<std::string> wanted(options.table_names.begin(), options.table_names.end());
+  for (const std::string& name : wanted) {
+    if (!move_options.exports.contains(name))
+      return UsageError("--from-export has no export of table " + name +
+                        "; with it all tables come from exports");
+  }
+  for (const auto& [name, from] : move_options.exports) {
+    if (!wanted.empty() && !wanted.contains(name))
+      return UsageError("the export in " + from.directory() + " is of table " + name +
+                        ", which is not one of --tables");
+    if (wanted.empty()) move_options.table_names.push_back(name);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status RunAdopt(Context& context, const MoveCommandOptions& options) {
@@ -372,6 +393,7 @@ absl::Status RunAdopt(Context& context, const MoveCommandOptions& options) {
   ITEMDB_ASSIGN_OR_RETURN(Client source, OpenOther(options, options.other_endpoint));
   ITEMDB_ASSIGN_OR_RETURN(MoveOptions move_options, OptionsOf(context, options));
   move_options.adopts = true;
+  if (!options.exports.empty()) ITEMDB_RETURN_IF_ERROR(ReadExports(options, move_options));
   Move move(std::move(source), std::move(target), std::move(move_options));
   if (options.confirm.dry_run) {
     ITEMDB_ASSIGN_OR_RETURN(const MovePlan plan, move.Plan());
@@ -448,6 +470,13 @@ void RegisterMoveCommands(CommandTable& table) {
   AddMoveOptions(command, *adopt, "source");
   command->add_flag("--follow", adopt->follow,
                     "Follow the changes until Ctrl-C, and do not end. Default: end when no change comes");
+  command
+      ->add_option(
+          "--from-export", adopt->exports,
+          "Copy the items from exports of the tables, one of each, in DynamoDB's layout: folders of "
+          "this machine with manifest-summary.json. Then changes are followed. Default: SOURCE is read")
+      ->delimiter(',')
+      ->type_name("DIR,...");
   command
       ->add_option("--passes", adopt->passes,
                    "The most comparisons of tables whose changes cannot be followed, 1 to 1000. Default: 5")

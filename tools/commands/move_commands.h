@@ -36,6 +36,8 @@ struct MoveCommandOptions {
   bool follow_back = false;
   // adopt only.
   int passes = 5;
+  // Folders of exports, one of each table.
+  std::vector<std::string> exports;
   ConfirmOptions confirm;
 };
 

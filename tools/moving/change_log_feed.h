@@ -18,17 +18,25 @@ class ChangeLogFeed : public ChangeFeed {
     std::map<uint64_t, std::string> tables = {};
     // Begins after this change.
     uint64_t after_sequence = 0;
+    // When it was committed, as MoveState::sequence_time_us.
+    int64_t after_time_us = 0;
     // Save notes the last change as MoveState::sequence.
     bool is_saved = true;
   };
   // `side` is borrowed.
   ChangeLogFeed(const Side& side, Options options)
-      : side_(side), options_(std::move(options)), place_(options_.after_sequence) {}
+      : side_(side),
+        options_(std::move(options)),
+        place_(options_.after_sequence),
+        place_time_us_(options_.after_time_us) {}
 
-  // OUT_OF_RANGE: the log does not begin where the move is, or is another one.
+  // OUT_OF_RANGE: the log does not begin where the move is, or is another one: each call reads the last
+  // change once more, and compares its time.
   absl::StatusOr<ChangedBatch> Read() override;
   void Save(MoveState& state) const override {
-    if (options_.is_saved) state.sequence = place_;
+    if (!options_.is_saved) return;
+    state.sequence = place_;
+    state.sequence_time_us = place_time_us_;
   }
   // The last change that was read.
   uint64_t place() const override { return place_; }
@@ -41,7 +49,18 @@ class ChangeLogFeed : public ChangeFeed {
   const Side& side_;
   const Options options_;
   uint64_t place_;
+  // 0: not known.
+  int64_t place_time_us_;
   int64_t behind_ = 0;
 };
+
+// When this change of an itemd was committed, in microseconds since the Unix epoch. 0: the log does not have
+// it.
+absl::StatusOr<int64_t> CommitTimeOf(const Side& side, uint64_t sequence);
+// Whether an itemd was restored to an earlier time since its change `sequence` was read, whose commit was at
+// `time_us`, or 0 if that is not known: its log ends before, or has another change of the number. False also
+// if the log does not have it any more. One call.
+absl::StatusOr<bool> IsRolledBack(const Client& client, uint64_t sequence, int64_t time_us,
+                                  const CallOptions& call);
 
 }  // namespace itemdb::tools

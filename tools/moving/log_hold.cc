@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "itemdb/errors.h"
+#include "tools/moving/change_log_feed.h"
 
 namespace itemdb::tools {
 namespace {
@@ -64,12 +65,21 @@ absl::Status LogHold::Renew() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     const uint64_t stored = journal_.stored_sequence();
-    request.after_sequence = stored == stored_before_ ? taken_after_ : std::max(taken_after_, stored);
+    // The follower compares the last change that it has read.
+    const uint64_t needed = stored == 0 ? 0 : stored - 1;
+    request.after_sequence = stored == stored_before_ ? taken_after_ : std::max(taken_after_, needed);
   }
   // Once: another one follows soon, and the hold lives longer.
   const CallOptions once{
       .timeout = kLongestCall, .retry = RetryOptions{.max_attempts = 1}, .cancel = cancel_};
   const absl::Status renewed = side_.client().HoldChanges(request, once).status();
+  if (ReasonOf(renewed) == kReasonHoldEnded) {
+    const MoveState state = journal_.state();
+    const absl::StatusOr<bool> is_rolled_back =
+        IsRolledBack(side_.client(), state.sequence, state.sequence_time_us, once);
+    // To before the hold: the follower finds that out too, and the move takes another hold.
+    if (!is_rolled_back.ok() || *is_rolled_back) return failure();
+  }
   std::lock_guard<std::mutex> lock(mutex_);
   if (ReasonOf(renewed) == kReasonHoldEnded && failure_.ok() && !stops_)
     failure_ = WithWords(side_.name(), renewed,

@@ -36,7 +36,8 @@ class LogHold {
   void Stop();
   // Not OK: the hold has ended, for this reason, as far as is known.
   absl::Status failure() const;
-  // Renews it at once. The failure; OK also if the side cannot be reached.
+  // Renews it at once. The failure; OK also if the side cannot be reached, or was restored to an earlier
+  // time: then take another one.
   absl::Status Renew();
   // Stops, and ends the hold. Errors are not told: it ends by itself.
   void Release();

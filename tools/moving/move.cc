@@ -10,6 +10,7 @@
 #include "common/status_macros.h"
 #include "itemdb/errors.h"
 #include "tools/base/number_text.h"
+#include "tools/moving/change_log_feed.h"
 #include "tools/moving/copier.h"
 
 namespace itemdb::tools {
@@ -57,10 +58,16 @@ Move::Move(Client source, Client target, MoveOptions options)
       target_fences_(journal_, run_) {}
 
 absl::StatusOr<MovePlan> Move::Plan() const {
-  return PlanMove(source_, target_,
-                  {.table_names = options_.table_names,
-                   .overwrite = options_.overwrite,
-                   .max_items_per_second = options_.max_items_per_second});
+  ITEMDB_ASSIGN_OR_RETURN(MovePlan plan, PlanMove(source_, target_,
+                                                  {.table_names = options_.table_names,
+                                                   .overwrite = options_.overwrite,
+                                                   .max_items_per_second = options_.max_items_per_second}));
+  for (TablePlan& table : plan.tables) {
+    const auto found = options_.exports.find(table.source.definition.table_name);
+    if (found == options_.exports.end() || !table.problem.empty()) continue;
+    table.problem = std::string(found->second.Check(table.source, absl::Now()).message());
+  }
+  return plan;
 }
 
 // ---- the beginning
@@ -110,10 +117,14 @@ absl::Status Move::Open() {
   ITEMDB_RETURN_IF_ERROR(source_fences_.Read(source_));
   const MoveStep step = StepByFences(*state);
   if (step < MoveStep::kSwitched) {
-    ITEMDB_ASSIGN_OR_RETURN(const uint64_t last, SourceSequence());
     // If the changes are gone, or the source was restored to an earlier time, the follower finds that out
     // too, and then everything is compared.
-    const bool has_lost_changes = last < state->sequence;
+    bool has_lost_changes = false;
+    if (source_.is_itemd()) {
+      ITEMDB_ASSIGN_OR_RETURN(has_lost_changes, source_.Try([&] {
+        return IsRolledBack(source_.client(), state->sequence, state->sequence_time_us, source_.call());
+      }));
+    }
     const absl::Status held = has_lost_changes ? absl::OkStatus() : TakeHold(state->move_id, state->sequence);
     if (!absl::IsOutOfRange(held)) ITEMDB_RETURN_IF_ERROR(held);
     StartHold();
@@ -207,15 +218,14 @@ absl::Status Move::BeginMove(const std::string& source_id) {
                   .target_endpoint = target_.endpoint(),
                   .step = MoveStep::kCopying,
                   .run = run_};
-  for (const TablePlan& table : plan.tables) {
-    const bool is_small = table.source.item_count < kSmallTableItems && source_.is_itemd();
-    state.tables.push_back({.name = table.source.definition.table_name,
-                            .table_id = table.source.table_id,
-                            .storage_id = table.source.storage_id,
-                            .segments = std::vector<SegmentState>(is_small ? 1 : kSegments)});
-  }
+  for (const TablePlan& table : plan.tables) state.tables.push_back(BeginTable(table.source));
   // Before the first page: every change after it is applied after the copy.
-  ITEMDB_ASSIGN_OR_RETURN(state.sequence, HoldFromNow(state.move_id));
+  if (options_.exports.empty()) {
+    ITEMDB_ASSIGN_OR_RETURN(state.sequence, HoldFromNow(state.move_id));
+  } else {
+    ITEMDB_ASSIGN_OR_RETURN(state.sequence, HoldFromOldest(state.move_id));
+  }
+  ITEMDB_ASSIGN_OR_RETURN(state.sequence_time_us, CommitTimeOf(source_, state.sequence));
   if (const absl::Status begun = journal_.Begin(std::move(state)); !begun.ok()) {
     // For a move that nobody knows. If it was stored all the same, the next run makes the hold anew.
     if (hold_ != nullptr) hold_->Release();
@@ -226,6 +236,38 @@ absl::Status Move::BeginMove(const std::string& source_id) {
   ITEMDB_RETURN_IF_ERROR(source_fences_.Read(source_));
   ITEMDB_RETURN_IF_ERROR(FenceTarget());
   return ReadDefinitions();
+}
+
+MovedTable Move::BeginTable(const TableDescription& table) const {
+  MovedTable begun{
+      .name = table.definition.table_name, .table_id = table.table_id, .storage_id = table.storage_id};
+  const auto found = options_.exports.find(begun.name);
+  if (found != options_.exports.end()) {
+    begun.export_arn = found->second.arn();
+    begun.segments.resize(found->second.files().size());
+    return begun;
+  }
+  const bool is_small = table.item_count < kSmallTableItems && source_.is_itemd();
+  begun.segments.resize(is_small ? 1 : kSegments);
+  return begun;
+}
+
+absl::Status Move::CheckCopiedFrom(const MoveState& state) const {
+  for (const MovedTable& table : state.tables) {
+    const auto found = options_.exports.find(table.name);
+    const bool has_export = found != options_.exports.end();
+    if (table.export_arn.empty() && has_export)
+      return absl::FailedPreconditionError("the copy of table " + table.name +
+                                           " was begun by reading the source: run the command without "
+                                           "--from-export, or give the move up with --abort");
+    if (!table.export_arn.empty() && (!has_export || found->second.arn() != table.export_arn ||
+                                      found->second.files().size() != table.segments.size()))
+      return absl::FailedPreconditionError("the copy of table " + table.name + " was begun from the export " +
+                                           table.export_arn +
+                                           ": give its folder by --from-export, or give the move up with "
+                                           "--abort");
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Move::TakeHold(const std::string& move_id, uint64_t sequence) {
@@ -245,8 +287,24 @@ absl::Status Move::TakeHold(const std::string& move_id, uint64_t sequence) {
 }
 
 absl::StatusOr<uint64_t> Move::HoldFromNow(const std::string& move_id) {
+  return HoldFrom(move_id, [this] { return SourceSequence(); });
+}
+
+absl::StatusOr<uint64_t> Move::HoldFromOldest(const std::string& move_id) {
+  return HoldFrom(move_id, [this]() -> absl::StatusOr<uint64_t> {
+    ITEMDB_ASSIGN_OR_RETURN(const uint64_t last, SourceSequence());
+    if (!source_.is_itemd()) return last;
+    ITEMDB_ASSIGN_OR_RETURN(const ReadChangesResult page, source_.Try([&] {
+      return source_.client().ReadChanges({.after_sequence = last, .limit = 1}, source_.call());
+    }));
+    return page.oldest_sequence == 0 ? 0 : page.oldest_sequence - 1;
+  });
+}
+
+absl::StatusOr<uint64_t> Move::HoldFrom(const std::string& move_id,
+                                        absl::FunctionRef<absl::StatusOr<uint64_t>()> find_sequence) {
   for (int i = 0;; ++i) {
-    ITEMDB_ASSIGN_OR_RETURN(const uint64_t sequence, SourceSequence());
+    ITEMDB_ASSIGN_OR_RETURN(const uint64_t sequence, find_sequence());
     const absl::Status held = TakeHold(move_id, sequence);
     if (held.ok()) return sequence;
     // A source that keeps nothing may have trimmed them in this moment.
@@ -298,8 +356,18 @@ absl::Status Move::ReadDefinitions() {
 
 absl::Status Move::Copy() {
   if (step() != MoveStep::kCopying) return absl::OkStatus();
+  const MoveState begun = journal_.state();
+  ITEMDB_RETURN_IF_ERROR(CheckCopiedFrom(begun));
   int64_t total = 0;
-  for (const MovedTable& table : journal_.state().tables) {
+  for (const MovedTable& table : begun.tables) {
+    if (!table.export_arn.empty()) {
+      const TableExport& from = options_.exports.at(table.name);
+      total += from.item_count();
+      Say("table " + table.name + " is copied from the export " + from.arn() + " of " +
+          absl::FormatTime(from.time(), absl::UTCTimeZone()) + ", " +
+          CountText(from.item_count(), kItemNoun));
+      continue;
+    }
     ITEMDB_ASSIGN_OR_RETURN(const auto found, source_.FindTable(table.name));
     if (found.has_value()) total += found->item_count;
   }
@@ -308,10 +376,14 @@ absl::Status Move::Copy() {
   absl::Status status;
   {
     Progress progress(options_.progress, {.doing = "copying", .unit = "items", .total = total});
-    status = CopyItems(source_, target_, journal_, pace_, options_.workers, [&](int64_t items) {
+    const auto on_copied = [&](int64_t items) {
       copied += items;
       progress.Add(items);
-    });
+    };
+    status = options_.exports.empty()
+                 ? CopyItems(source_, target_, journal_, pace_, options_.workers, on_copied)
+                 : CopyExports(options_.exports, definitions_, target_, journal_, pace_, options_.workers,
+                               on_copied);
   }
   report_.items_copied += copied;
   report_.copy_time += absl::Now() - begin;

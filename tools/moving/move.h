@@ -53,6 +53,7 @@
 #include "tools/moving/log_hold.h"
 #include "tools/moving/move_journal.h"
 #include "tools/moving/move_plan.h"
+#include "tools/moving/table_export.h"
 
 namespace itemdb::tools {
 
@@ -65,6 +66,8 @@ struct MoveOptions {
   bool back = false;
   // The source is not told where its writers go: it may be an engine that has no fences.
   bool adopts = false;
+  // What the tables are copied from that are taken over; then of each table. Empty: the source is scanned.
+  TableExports exports = {};
   // Tables without a DynamoDB Stream get one where it is needed to follow their changes.
   bool enable_streams = false;
   // Where the streams of the other side than the command's own are, if not at its endpoint.
@@ -170,11 +173,19 @@ class Move {
 
   absl::StatusOr<std::string> IdOf(const Side& side) const;
   absl::Status BeginMove(const std::string& source_id);
+  // How the copy of a table begins.
+  MovedTable BeginTable(const TableDescription& table) const;
+  // The copy goes on from what it was begun from.
+  absl::Status CheckCopiedFrom(const MoveState& state) const;
   // The source keeps the changes after `sequence` for the move, unless it knows no holds, or its disk is
   // full. OUT_OF_RANGE: they are gone.
   absl::Status TakeHold(const std::string& move_id, uint64_t sequence);
   // The last change of the source, after which it keeps the changes for the move.
   absl::StatusOr<uint64_t> HoldFromNow(const std::string& move_id);
+  // The same, after the oldest change that the source has: an export may be as old.
+  absl::StatusOr<uint64_t> HoldFromOldest(const std::string& move_id);
+  absl::StatusOr<uint64_t> HoldFrom(const std::string& move_id,
+                                    absl::FunctionRef<absl::StatusOr<uint64_t>()> find_sequence);
   void StartHold();
   // Says which holds of moves the source has, when no move is known.
   void SayWhatIsHeld() const;

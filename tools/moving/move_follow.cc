@@ -68,7 +68,9 @@ absl::StatusOr<bool> Move::CanFollow() {
 absl::StatusOr<std::unique_ptr<ChangeFeed>> Move::OpenFeed() const {
   const MoveState state = journal_.state();
   if (!from().is_itemd()) return StreamFeed::Open(from(), state);
-  ChangeLogFeed::Options options{.after_sequence = state.sequence, .is_saved = !is_back_};
+  ChangeLogFeed::Options options{.after_sequence = state.sequence,
+                                 .after_time_us = is_back_ ? 0 : state.sequence_time_us,
+                                 .is_saved = !is_back_};
   for (const MovedTable& table : state.tables) options.tables[table.storage_id] = table.name;
   if (is_back_) {
     // Of the target nothing is noted: what changed before now is found by comparison.
@@ -104,8 +106,10 @@ absl::Status Move::BeginAgainByComparison() {
   // What was held is missing only if the hold has ended, and then somebody should know why.
   if (!is_back_ && hold_ != nullptr) ITEMDB_RETURN_IF_ERROR(hold_->Renew());
   uint64_t sequence = 0;
+  int64_t sequence_time_us = 0;
   if (!is_back_) {
     ITEMDB_ASSIGN_OR_RETURN(sequence, HoldFromNow(journal_.state().move_id));
+    ITEMDB_ASSIGN_OR_RETURN(sequence_time_us, CommitTimeOf(source_, sequence));
     StartHold();
   }
   std::string which = "that the streams keep";
@@ -118,7 +122,10 @@ absl::Status Move::BeginAgainByComparison() {
   ITEMDB_RETURN_IF_ERROR(
       CheckedForOtherRuns(CopyKeys(from(), to(), KeysOf(comparison.differences), pace_, options_.workers)));
   ITEMDB_RETURN_IF_ERROR(journal_.Change(/*now=*/true, [&](MoveState& state) {
-    if (!is_back_) state.sequence = sequence;
+    if (!is_back_) {
+      state.sequence = sequence;
+      state.sequence_time_us = sequence_time_us;
+    }
     // From their oldest records.
     for (MovedTable& table : state.tables) table.stream = {};
   }));

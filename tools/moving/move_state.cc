@@ -71,6 +71,9 @@ absl::StatusOr<MovedTable> TableFromJson(const JsonValue& json) {
     ITEMDB_ASSIGN_OR_RETURN(SegmentState read, SegmentFromJson(segment));
     table.segments.push_back(std::move(read));
   }
+  if (json.FindOrNull("export") != nullptr) {
+    ITEMDB_ASSIGN_OR_RETURN(table.export_arn, TextOf(json, "export"));
+  }
   // Only of a stream that was read.
   if (const JsonValue* stream = json.FindOrNull("stream"); stream != nullptr) {
     ITEMDB_ASSIGN_OR_RETURN(table.stream, StreamFromJson(*stream));
@@ -96,6 +99,7 @@ JsonValue MoveStateToJson(const MoveState& state) {
                                                         .Add("table_id", table.table_id)
                                                         .Add("storage_id", table.storage_id)
                                                         .Add("segments", std::move(segments)));
+    if (!table.export_arn.empty()) added.Add("export", table.export_arn);
     if (!table.stream.arn.empty()) added.Add("stream", StreamToJson(table.stream));
   }
   return JsonValue::Object()
@@ -108,6 +112,7 @@ JsonValue MoveStateToJson(const MoveState& state) {
       .Add("run", state.run)
       .Add("revision", state.revision)
       .Add("sequence", state.sequence)
+      .Add("sequence_time", state.sequence_time_us)
       .Add("tables", std::move(tables));
 }
 
@@ -133,6 +138,11 @@ absl::StatusOr<MoveState> ParseMoveState(std::string_view text) {
     ITEMDB_ASSIGN_OR_RETURN(state.revision, NumberIn(*json, "revision"));
   }
   ITEMDB_ASSIGN_OR_RETURN(state.sequence, NumberIn(*json, "sequence"));
+  // Earlier versions had none.
+  if (json->FindOrNull("sequence_time") != nullptr) {
+    ITEMDB_ASSIGN_OR_RETURN(const uint64_t time_us, NumberIn(*json, "sequence_time"));
+    state.sequence_time_us = static_cast<int64_t>(time_us);
+  }
   const JsonValue* tables = json->FindOrNull("tables");
   if (tables == nullptr || tables->kind != JsonValue::Kind::kArray) return NotAState("tables");
   for (const JsonValue& table : tables->elements) {

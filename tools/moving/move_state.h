@@ -61,6 +61,9 @@ struct MovedTable {
   std::string table_id;
   uint64_t storage_id = 0;
   std::vector<SegmentState> segments = {};
+  // The export that the items are copied from, whose data files are the segments (table_export.h). Empty: the
+  // source is scanned.
+  std::string export_arn = {};
   // Of the source whose table is taken over or, after a switch, of the target.
   StreamPlace stream = {};
 };
@@ -79,6 +82,9 @@ struct MoveState {
   uint64_t revision = 0;
   // Every change of the source up to this one is in the target, once all segments are copied.
   uint64_t sequence = 0;
+  // When the change of that number was committed, in microseconds since the Unix epoch; 0: not known. A
+  // source that was restored to an earlier time, and was written to since, has another change of the number.
+  int64_t sequence_time_us = 0;
   std::vector<MovedTable> tables = {};
 };
 

@@ -182,7 +182,8 @@ absl::StatusOr<JsonValue> TableStream::ReadPage(Shard* shard) const {
     // An iterator lives for 15 minutes; the place does not end.
     shard->iterator.clear();
     if (ReasonOf(page.status()) == kExpiredIterator && again) continue;
-    if (absl::IsOutOfRange(page.status())) return Trimmed(shard->id);
+    // A shard that is not there any more went with its records.
+    if (absl::IsOutOfRange(page.status()) || absl::IsNotFound(page.status())) return Trimmed(shard->id);
     return page.status();
   }
 }

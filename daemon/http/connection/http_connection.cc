@@ -36,8 +36,7 @@ constexpr std::chrono::milliseconds kLastAnswer(500);
 
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
-HttpClock::time_point After(HttpClock::duration patience) {
-  HttpClock::time_point now = HttpClock::now();
+HttpClock::time_point After(HttpClock::duration patience, HttpClock::time_point now = HttpClock::now()) {
   return patience > HttpClock::time_point::max() - now ? HttpClock::time_point::max() : now + patience;
 }
 
@@ -168,8 +167,9 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   void Parse() {
     if (!request_.has_value()) {
       state_ = State::kReading;
-      request_deadline_ = After(context_.request_timeout);
-      deadline_ = std::min(request_deadline_, After(context_.handshake_timeout));
+      const HttpClock::time_point now = HttpClock::now();
+      request_deadline_ = After(context_.request_timeout, now);
+      deadline_ = std::min(request_deadline_, After(context_.handshake_timeout, now));
       request_.emplace(context_, peer_);
     }
     switch (request_->Parse(buffer_)) {
@@ -297,13 +297,14 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
     state_ = State::kWriting;
     taken_ = HttpClock::now();
     deadline_ = After(aborted_ ? std::min<HttpClock::duration>(kLastAnswer, context_.request_timeout)
-                               : context_.request_timeout);
+                               : context_.request_timeout,
+                      taken_);
     if (aborted_ || context_.stopping.load(std::memory_order_relaxed)) request_->CloseAfterReply();
     // Only one write may be pending: ProbePeer() calls SendReply() again when its own write is done.
     if (probing_) return;
-    const auto take = [this](error_code error, size_t) -> size_t {
+    const auto take = [this](error_code error, size_t bytes) -> size_t {
       if (error) return 0;
-      taken_ = HttpClock::now();
+      if (bytes > 0) taken_ = HttpClock::now();
       return kWriteBytes;
     };
     net::async_write(stream_, request_->EncodeReply(), take,

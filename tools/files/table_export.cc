@@ -26,9 +26,9 @@ constexpr int64_t kMaxFileTextBytes = 64 << 20;
 // Items of CSV are kept in memory until their columns are known.
 constexpr int64_t kMaxKeptTextBytes = 16 << 20;
 
-class TableExport {
+class ExportRun {
  public:
-  TableExport(const LongCommand& command, const TableExportOptions& options, ExportFolder folder)
+  ExportRun(const LongCommand& command, const TableExportOptions& options, ExportFolder folder)
       : command_(command), options_(options), folder_(std::move(folder)) {}
 
   absl::StatusOr<ExportManifest> Run() {
@@ -264,7 +264,7 @@ class TableExport {
 
 absl::StatusOr<ExportManifest> ExportTable(const LongCommand& command, const TableExportOptions& options) {
   ITEMDB_ASSIGN_OR_RETURN(ExportFolder folder, ExportFolder::CreateAndLock(options.folder));
-  return TableExport(command, options, std::move(folder)).Run();
+  return ExportRun(command, options, std::move(folder)).Run();
 }
 
 }  // namespace itemdb::tools

@@ -52,9 +52,9 @@ bool HasSameKeys(const TableDefinition& a, const TableDefinition& b) {
                     });
 }
 
-class TableImport {
+class ImportRun {
  public:
-  TableImport(const LongCommand& command, const TableImportOptions& options, ExportFolder folder)
+  ImportRun(const LongCommand& command, const TableImportOptions& options, ExportFolder folder)
       : command_(command),
         options_(options),
         folder_(std::move(folder)),
@@ -263,7 +263,7 @@ class TableImport {
 
 absl::StatusOr<TableImportResult> ImportTable(const LongCommand& command, const TableImportOptions& options) {
   ITEMDB_ASSIGN_OR_RETURN(ExportFolder folder, ExportFolder::Lock(options.folder));
-  return TableImport(command, options, std::move(folder)).Run();
+  return ImportRun(command, options, std::move(folder)).Run();
 }
 
 }  // namespace itemdb::tools

@@ -12,11 +12,11 @@
 #include "common/status_macros.h"
 #include "itemdb/errors.h"
 #include "tools/base/durable_file.h"
+#include "tools/base/item_key.h"
 #include "tools/files/data_file.h"
 #include "tools/files/export_folder.h"
 #include "tools/files/item_text.h"
 #include "tools/json/item_json.h"
-#include "tools/moving/side.h"
 
 namespace itemdb::tools {
 namespace {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/status_macros.h"
+#include "tools/base/item_key.h"
 #include "tools/moving/copier.h"
 #include "tools/moving/item_digest.h"
 

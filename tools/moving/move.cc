@@ -361,7 +361,7 @@ absl::Status Move::Copy() {
   int64_t total = 0;
   for (const MovedTable& table : begun.tables) {
     if (!table.export_arn.empty()) {
-      const TableExport& from = options_.exports.at(table.name);
+      const FullExport& from = options_.exports.at(table.name);
       total += from.item_count();
       Say("table " + table.name + " is copied from the export " + from.arn() + " of " +
           absl::FormatTime(from.time(), absl::UTCTimeZone()) + ", " +

@@ -53,7 +53,7 @@
 #include "tools/moving/log_hold.h"
 #include "tools/moving/move_journal.h"
 #include "tools/moving/move_plan.h"
-#include "tools/moving/table_export.h"
+#include "tools/moving/full_export.h"
 
 namespace itemdb::tools {
 
@@ -67,7 +67,7 @@ struct MoveOptions {
   // The source is not told where its writers go: it may be an engine that has no fences.
   bool adopts = false;
   // What the tables are copied from that are taken over; then of each table. Empty: the source is scanned.
-  TableExports exports = {};
+  FullExports exports = {};
   // Tables without a DynamoDB Stream get one where it is needed to follow their changes.
   bool enable_streams = false;
   // Where the streams of the other side than the command's own are, if not at its endpoint.

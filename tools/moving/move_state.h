@@ -61,7 +61,7 @@ struct MovedTable {
   std::string table_id;
   uint64_t storage_id = 0;
   std::vector<SegmentState> segments = {};
-  // The export that the items are copied from, whose data files are the segments (table_export.h). Empty: the
+  // The export that the items are copied from, whose data files are the segments (full_export.h). Empty: the
   // source is scanned.
   std::string export_arn = {};
   // Of the source whose table is taken over or, after a switch, of the target.

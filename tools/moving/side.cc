@@ -51,15 +51,6 @@ std::string AdviceFor(const absl::Status& error) {
 
 }  // namespace
 
-Item KeyOf(const TableDefinition& definition, const Item& item) {
-  Item key;
-  for (const KeySchemaElement& element : definition.key_schema) {
-    const Value* value = item.find_or_null(element.attribute_name);
-    if (value != nullptr) key.Set(element.attribute_name, *value);
-  }
-  return key;
-}
-
 absl::StatusOr<std::optional<TableDescription>> Side::FindTable(const std::string& table_name) const {
   absl::StatusOr<TableResult> described = Try([&] { return client_.DescribeTable(table_name, call()); });
   if (absl::IsNotFound(described.status())) return std::nullopt;

@@ -19,9 +19,6 @@
 
 namespace itemdb::tools {
 
-// The key attributes of an item of the table.
-Item KeyOf(const TableDefinition& definition, const Item& item);
-
 // Thread-safe.
 class Side {
  public:

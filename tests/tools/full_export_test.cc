@@ -1,6 +1,6 @@
 // Exports in DynamoDB's layout as `itemctl adopt --from-export` reads them: what is not whole is told by
 // name.
-#include "tools/moving/table_export.h"
+#include "tools/moving/full_export.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -63,9 +63,9 @@ TableDescription ExportedThings() {
   return table;
 }
 
-class TableExportTest : public ::testing::Test {
+class FullExportTest : public ::testing::Test {
  protected:
-  TableExportTest() {
+  FullExportTest() {
     std::filesystem::create_directory(Path("data"));
     AddFile("b", ExportLine("b1"), 1);
     AddFile("a", ExportLine("a1") + ExportLine("a2"), 2);
@@ -97,11 +97,11 @@ class TableExportTest : public ::testing::Test {
   // What is wrong with it: found when it is opened, checked, or read.
   absl::Status Failure(const TableDescription& table = ExportedThings(),
                        absl::Duration age = absl::Hours(1)) const {
-    absl::StatusOr<TableExport> opened = TableExport::Open(directory_.path());
+    absl::StatusOr<FullExport> opened = FullExport::Open(directory_.path());
     if (!opened.ok()) return opened.status();
     if (absl::Status checked = opened->Check(table, opened->time() + age); !checked.ok()) return checked;
-    for (const TableExport::DataFile& file : opened->files()) {
-      const absl::Status read = opened->ReadFile(file, [&](const TableExport::Line& line, const Item& item) {
+    for (const FullExport::DataFile& file : opened->files()) {
+      const absl::Status read = opened->ReadFile(file, [&](const FullExport::Line& line, const Item& item) {
         return opened->CheckKey(table.definition, file, line.number, item);
       });
       if (!read.ok()) return read;
@@ -113,16 +113,16 @@ class TableExportTest : public ::testing::Test {
   std::string files_;
 };
 
-TEST_F(TableExportTest, IsReadAsItIs) {
-  const absl::StatusOr<TableExport> opened = TableExport::Open(directory_.path());
+TEST_F(FullExportTest, IsReadAsItIs) {
+  const absl::StatusOr<FullExport> opened = FullExport::Open(directory_.path());
   ASSERT_TRUE(opened.ok()) << opened.status();
   EXPECT_EQ(opened->table_name(), "Things");
   EXPECT_EQ(opened->arn(), kThingsExportArn);
   EXPECT_EQ(opened->item_count(), 3);
   EXPECT_EQ(absl::FormatTime(opened->time(), absl::UTCTimeZone()), "2026-11-27T10:00:00+00:00");
   std::vector<std::string> ids;
-  for (const TableExport::DataFile& file : opened->files()) {
-    const absl::Status read = opened->ReadFile(file, [&](const TableExport::Line& line, const Item& item) {
+  for (const FullExport::DataFile& file : opened->files()) {
+    const absl::Status read = opened->ReadFile(file, [&](const FullExport::Line& line, const Item& item) {
       ids.push_back(
           absl::StrCat(file.name, ":", line.number, " ", *item.find_or_null("id")->string_or_null()));
       return absl::OkStatus();
@@ -135,7 +135,7 @@ TEST_F(TableExportTest, IsReadAsItIs) {
   EXPECT_TRUE(Failure(ExportedThings(), absl::Hours(24)).ok());
 }
 
-TEST_F(TableExportTest, WhatIsWrongIsToldByName) {
+TEST_F(FullExportTest, WhatIsWrongIsToldByName) {
   struct Case {
     std::string name;
     std::function<void()> spoil;
@@ -209,7 +209,7 @@ TEST_F(TableExportTest, WhatIsWrongIsToldByName) {
          AddFile("d", ExportLine("d1") + "{\"id\": 1}\n", 2);
          WriteManifests(5);
        },
-       "line 2 of data/d.json.gz is no JSON object with an Item"},
+       "line 2 of data/d.json.gz: the line is not {\"Item\":{...}}"},
       {"no typed items",
        [&] {
          AddFile("d", R"({"Item":{"id":"plain"}})", 1);
@@ -223,14 +223,14 @@ TEST_F(TableExportTest, WhatIsWrongIsToldByName) {
          NoteFile("d", 1);
          WriteManifests(4);
        },
-       "the data file data/d.json.gz after line 0: gzip: unexpected end of file"},
+       "the data file data/d.json.gz after line 0: the gzip data ends before it is complete"},
       {"not compressed",
        [&] {
          WriteExportFile(Path("data/d.json.gz"), ExportLine("d1"));
          NoteFile("d", 1);
          WriteManifests(4);
        },
-       "the data file data/d.json.gz after line 0: gzip has not compressed it"},
+       "the data file data/d.json.gz after line 0: the object is not valid gzip data"},
   };
   const std::string whole = directory_.path() + ".whole", files = files_;
   std::filesystem::copy(directory_.path(), whole, std::filesystem::copy_options::recursive);
@@ -250,8 +250,8 @@ TEST_F(TableExportTest, WhatIsWrongIsToldByName) {
   EXPECT_TRUE(Failure().ok()) << Failure();
 }
 
-TEST_F(TableExportTest, EachTableHasOne) {
-  const absl::StatusOr<TableExports> one = OpenExports({directory_.path()});
+TEST_F(FullExportTest, EachTableHasOne) {
+  const absl::StatusOr<FullExports> one = OpenExports({directory_.path()});
   ASSERT_TRUE(one.ok()) << one.status();
   EXPECT_EQ(one->count("Things"), 1u);
   const absl::Status two = OpenExports({directory_.path(), directory_.path()}).status();

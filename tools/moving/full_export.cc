@@ -1,7 +1,6 @@
-#include "tools/moving/table_export.h"
+#include "tools/moving/full_export.h"
 
 #include <openssl/evp.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -16,8 +15,12 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "common/compression/decompressor.h"
 #include "common/status_macros.h"
-#include "tools/json/item_json.h"
+#include "tools/base/item_key.h"
+#include "tools/files/data_file.h"
+#include "tools/files/item_lines.h"
+#include "tools/json/json_value.h"
 #include "tools/moving/copier.h"
 #include "tools/moving/item_digest.h"
 
@@ -28,8 +31,6 @@ constexpr char kSummaryName[] = "manifest-summary.json";
 constexpr char kFilesName[] = "manifest-files.json";
 // Of full exports. Incremental ones have another.
 constexpr char kReadVersion[] = "2020-06-30";
-// An item of 400 KB is shorter, in any encoding of its bytes.
-constexpr size_t kMostBytesOfLine = 8 << 20;
 // A write to the target has so many items, or so many bytes of their lines, at most and one more.
 constexpr size_t kItemsOfPage = 1'000;
 constexpr size_t kBytesOfPage = 1 << 20;
@@ -77,50 +78,6 @@ std::string AfterLast(const std::string& text, char separator) {
   return text.substr(text.rfind(separator) + 1);
 }
 
-// The lines of a file that gzip has compressed.
-class GzipLines {
- public:
-  explicit GzipLines(const std::string& path) : file_(gzopen(path.c_str(), "rbe"), gzclose) {
-    if (file_ != nullptr) gzbuffer(file_.get(), 256 << 10);
-  }
-
-  // The next line; nothing at the end. DATA_LOSS: the file is not compressed, or cut; a line is too long.
-  absl::StatusOr<std::optional<std::string>> Next() {
-    if (file_ == nullptr) return absl::DataLossError("it cannot be opened");
-    while (true) {
-      const size_t end = text_.find('\n', begin_);
-      if (end != std::string::npos) {
-        std::string line = text_.substr(begin_, end - begin_);
-        begin_ = end + 1;
-        return line;
-      }
-      text_.erase(0, begin_);
-      begin_ = 0;
-      if (text_.size() > kMostBytesOfLine)
-        return absl::DataLossError(absl::StrCat("a line has more than ", kMostBytesOfLine, " bytes"));
-      char buffer[64 << 10];
-      const int count = gzread(file_.get(), buffer, sizeof(buffer));
-      int error = Z_OK;
-      const char* words = gzerror(file_.get(), &error);
-      // It begins with the path.
-      if (count < 0 || (count == 0 && error != Z_OK && error != Z_STREAM_END))
-        return absl::DataLossError("gzip:" + AfterLast(words, ':'));
-      // Read as it is.
-      if (count > 0 && gzdirect(file_.get()) != 0) return absl::DataLossError("gzip has not compressed it");
-      if (count == 0) {
-        if (text_.empty()) return std::nullopt;
-        return std::exchange(text_, "");
-      }
-      text_.append(buffer, static_cast<size_t>(count));
-    }
-  }
-
- private:
-  const std::unique_ptr<gzFile_s, decltype(&gzclose)> file_;
-  std::string text_;
-  size_t begin_ = 0;
-};
-
 ValueType ValueTypeOf(ScalarAttributeType type) {
   switch (type) {
     case ScalarAttributeType::kNumber:
@@ -136,14 +93,14 @@ ValueType ValueTypeOf(ScalarAttributeType type) {
 
 // ---- manifests
 
-absl::Status TableExport::Unfit(const std::string& why) const {
+absl::Status FullExport::Unfit(const std::string& why) const {
   return absl::FailedPreconditionError("the export in " + directory_ + " cannot be read: " + why);
 }
 
-std::string TableExport::PathOf(const DataFile& file) const { return directory_ + "/data/" + file.name; }
+std::string FullExport::PathOf(const DataFile& file) const { return directory_ + "/data/" + file.name; }
 
-absl::StatusOr<TableExport> TableExport::Open(const std::string& directory) {
-  TableExport opened;
+absl::StatusOr<FullExport> FullExport::Open(const std::string& directory) {
+  FullExport opened;
   opened.directory_ = directory;
   std::error_code error;
   if (!std::filesystem::is_directory(directory, error)) return opened.Unfit("there is no such folder");
@@ -152,7 +109,7 @@ absl::StatusOr<TableExport> TableExport::Open(const std::string& directory) {
   return opened;
 }
 
-absl::Status TableExport::ReadSummary() {
+absl::Status FullExport::ReadSummary() {
   const std::optional<std::string> text = Contents(directory_ + "/" + kSummaryName);
   if (!text.has_value())
     return Unfit(absl::StrCat(kSummaryName,
@@ -181,7 +138,7 @@ absl::Status TableExport::ReadSummary() {
   return absl::OkStatus();
 }
 
-absl::Status TableExport::ReadFiles() {
+absl::Status FullExport::ReadFiles() {
   const std::optional<std::string> text = Contents(directory_ + "/" + kFilesName);
   if (!text.has_value()) return Unfit(absl::StrCat(kFilesName, " is missing"));
   // Beside it, if it was copied too.
@@ -227,7 +184,7 @@ absl::Status TableExport::ReadFiles() {
   return absl::OkStatus();
 }
 
-absl::Status TableExport::Check(const TableDescription& table, absl::Time now) const {
+absl::Status FullExport::Check(const TableDescription& table, absl::Time now) const {
   if (!table_id_.empty() && !table.table_id.empty() && table_id_ != table.table_id)
     return Unfit("it is of another table " + table_name_ + ", which had the TableId " + table_id_ +
                  "; that of the source has " + table.table_id);
@@ -249,8 +206,8 @@ absl::Status TableExport::Check(const TableDescription& table, absl::Time now) c
   return absl::OkStatus();
 }
 
-absl::Status TableExport::CheckKey(const TableDefinition& definition, const DataFile& file, int64_t line,
-                                   const Item& item) const {
+absl::Status FullExport::CheckKey(const TableDefinition& definition, const DataFile& file, int64_t line,
+                                  const Item& item) const {
   for (const KeySchemaElement& element : definition.key_schema) {
     ValueType wanted = ValueType::kString;
     for (const AttributeDefinition& attribute : definition.attribute_definitions) {
@@ -267,8 +224,8 @@ absl::Status TableExport::CheckKey(const TableDefinition& definition, const Data
 
 // ---- items
 
-absl::Status TableExport::ReadFile(const DataFile& file,
-                                   absl::FunctionRef<absl::Status(const Line&, Item)> on_item) const {
+absl::Status FullExport::ReadFile(const DataFile& file,
+                                  absl::FunctionRef<absl::Status(const Line&, Item)> on_item) const {
   const std::string path = PathOf(file);
   {
     std::ifstream bytes(path, std::ios::binary);
@@ -282,34 +239,35 @@ absl::Status TableExport::ReadFile(const DataFile& file,
     if (Finished(md5) != file.md5)
       return Unfit("the data file data/" + file.name + " has another MD5 than " + kFilesName + " says");
   }
-  GzipLines lines(path);
-  int64_t number = 0;
+  const absl::StatusOr<std::unique_ptr<ByteSource>> bytes = OpenFile(path);
+  if (!bytes.ok()) return Unfit(std::string(bytes.status().message()));
+  const std::unique_ptr<ByteSource> text = NewDecompressor(**bytes, Compression::kGzip);
+  const ColumnTypes no_columns;
+  ItemLines lines(*text, ItemFormat::kDynamoDbJson, no_columns);
+  int64_t items = 0;
   while (true) {
-    const absl::StatusOr<std::optional<std::string>> line = lines.Next();
+    const int64_t number = lines.next_number();
+    absl::StatusOr<std::optional<ItemLines::Line>> line = lines.Next();
     if (!line.ok())
-      return Unfit(absl::StrCat("the data file data/", file.name, " after line ", number, ": ",
+      return Unfit(absl::StrCat("the data file data/", file.name, " after line ", number - 1, ": ",
                                 line.status().message()));
     if (!line->has_value()) break;
-    ++number;
-    const absl::StatusOr<JsonValue> json = ParseJson(**line);
-    const JsonValue* item = json.ok() ? json->FindOrNull("Item") : nullptr;
-    if (item == nullptr)
-      return Unfit(absl::StrCat("line ", number, " of data/", file.name, " is no JSON object with an Item"));
-    absl::StatusOr<Item> read = ItemFromJson(*item, ReadForm::kTyped, "the Item");
-    if (!read.ok())
+    ++items;
+    absl::StatusOr<Item>& item = (*line)->item;
+    if (!item.ok())
       return Unfit(
-          absl::StrCat("line ", number, " of data/", file.name, ": ", std::string(read.status().message())));
-    ITEMDB_RETURN_IF_ERROR(on_item({.number = number, .bytes = (*line)->size()}, *std::move(read)));
+          absl::StrCat("line ", (*line)->number, " of data/", file.name, ": ", item.status().message()));
+    ITEMDB_RETURN_IF_ERROR(on_item({.number = (*line)->number, .bytes = (*line)->bytes}, *std::move(item)));
   }
-  if (number == file.item_count) return absl::OkStatus();
-  return Unfit(absl::StrCat("the data file data/", file.name, " has ", number, " items, and ", kFilesName,
+  if (items == file.item_count) return absl::OkStatus();
+  return Unfit(absl::StrCat("the data file data/", file.name, " has ", items, " items, and ", kFilesName,
                             " tells of ", file.item_count));
 }
 
-absl::StatusOr<TableExports> OpenExports(const std::vector<std::string>& directories) {
-  TableExports exports;
+absl::StatusOr<FullExports> OpenExports(const std::vector<std::string>& directories) {
+  FullExports exports;
   for (const std::string& directory : directories) {
-    ITEMDB_ASSIGN_OR_RETURN(TableExport opened, TableExport::Open(directory));
+    ITEMDB_ASSIGN_OR_RETURN(FullExport opened, FullExport::Open(directory));
     const auto [other, is_new] = exports.emplace(opened.table_name(), opened);
     if (!is_new)
       return absl::InvalidArgumentError("the exports in " + other->second.directory() + " and " + directory +
@@ -328,9 +286,9 @@ class ExportCopier {
                const std::function<void(int64_t)>& on_copied)
       : target_(target), journal_(journal), pace_(pace), on_copied_(on_copied) {}
 
-  absl::Status Copy(const TableExport& from, const TableDefinition& definition, size_t table, size_t segment,
+  absl::Status Copy(const FullExport& from, const TableDefinition& definition, size_t table, size_t segment,
                     const std::optional<Item>& after) {
-    const TableExport::DataFile& file = from.files()[segment];
+    const FullExport::DataFile& file = from.files()[segment];
     int64_t done_lines = 0;
     if (after.has_value()) {
       const Value* line = after->find_or_null(kLineAttribute);
@@ -350,7 +308,7 @@ class ExportCopier {
       return journal_.Change(/*now=*/false,
                              [&](MoveState& state) { state.tables[table].segments[segment] = reached; });
     };
-    ITEMDB_RETURN_IF_ERROR(from.ReadFile(file, [&](const TableExport::Line& line, Item item) -> absl::Status {
+    ITEMDB_RETURN_IF_ERROR(from.ReadFile(file, [&](const FullExport::Line& line, Item item) -> absl::Status {
       if (line.number <= done_lines) return absl::OkStatus();
       ITEMDB_RETURN_IF_ERROR(from.CheckKey(definition, file, line.number, item));
       const Digest key = DigestOf(KeyOf(definition, item));
@@ -376,7 +334,7 @@ class ExportCopier {
 
 }  // namespace
 
-absl::Status CopyExports(const TableExports& exports, const std::vector<TableDefinition>& definitions,
+absl::Status CopyExports(const FullExports& exports, const std::vector<TableDefinition>& definitions,
                          const Side& target, MoveJournal& journal, Pace& pace, int workers,
                          const std::function<void(int64_t)>& on_copied) {
   struct FileToCopy {

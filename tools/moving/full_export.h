@@ -29,7 +29,7 @@ namespace itemdb::tools {
 // Streams keep their records for so long: the changes since an older export cannot be read any more.
 inline constexpr absl::Duration kLongestAgeOfExport = absl::Hours(24);
 
-class TableExport {
+class FullExport {
  public:
   struct DataFile {
     // In the folder `data`.
@@ -41,7 +41,7 @@ class TableExport {
 
   // Reads the manifests, and looks for the data files. FAILED_PRECONDITION: the export is not whole, or is
   // none of a whole table in DynamoDB's JSON; the message says what is missing.
-  static absl::StatusOr<TableExport> Open(const std::string& directory);
+  static absl::StatusOr<FullExport> Open(const std::string& directory);
 
   const std::string& directory() const { return directory_; }
   const std::string& arn() const { return arn_; }
@@ -88,15 +88,15 @@ class TableExport {
 };
 
 // By the names of their tables.
-using TableExports = std::map<std::string, TableExport>;
+using FullExports = std::map<std::string, FullExport>;
 
 // Opens the exports in these folders. INVALID_ARGUMENT: two are of one table.
-absl::StatusOr<TableExports> OpenExports(const std::vector<std::string>& directories);
+absl::StatusOr<FullExports> OpenExports(const std::vector<std::string>& directories);
 
 // As CopyItems (copier.h), for the tables of the journal that are copied from an export: a data file is a
 // segment. Definitions are in the order of the journal's tables. `exports` has
 // what the copy was begun from.
-absl::Status CopyExports(const TableExports& exports, const std::vector<TableDefinition>& definitions,
+absl::Status CopyExports(const FullExports& exports, const std::vector<TableDefinition>& definitions,
                          const Side& target, MoveJournal& journal, Pace& pace, int workers,
                          const std::function<void(int64_t)>& on_copied);
 

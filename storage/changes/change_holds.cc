@@ -176,10 +176,13 @@ absl::StatusOr<v1::HoldChangesReply> Hold(Engine& engine, const v1::HoldChangesR
   hold.set_renewed_time_us(now_us);
   HoldRenewals& renewals = engine.hold_renewals();
   if (renews && lease <= before->lease_seconds()) {
-    // The record keeps all of it. In relaxed mode it may not be durable yet.
-    if (!renewals.Knows(*before)) ITEMDB_RETURN_IF_ERROR(engine.SyncNow());
+    // The record keeps all of it. In relaxed mode it may not be durable yet, nor the change that is followed: a
+    // sync for that counts as a commit.
+    const bool follows_durable = hold.after_sequence() <= engine.durable_sequence();
+    if (!follows_durable) ITEMDB_RETURN_IF_ERROR(TakeCommit(engine));
+    if (!follows_durable || !renewals.Knows(*before)) ITEMDB_RETURN_IF_ERROR(engine.SyncNow());
     renewals.Note(hold);
-    reply.set_change_sequence(last_change);
+    reply.set_change_sequence(std::min(last_change, engine.durable_sequence()));
     return reply;
   }
   ITEMDB_RETURN_IF_ERROR(TakeCommit(engine));

@@ -176,8 +176,8 @@ absl::StatusOr<v1::HoldChangesReply> Hold(Engine& engine, const v1::HoldChangesR
   hold.set_renewed_time_us(now_us);
   HoldRenewals& renewals = engine.hold_renewals();
   if (renews && lease <= before->lease_seconds()) {
-    // The record keeps all of it. In relaxed mode it may not be durable yet, nor the change that is followed: a
-    // sync for that counts as a commit.
+    // The record keeps all of it. In relaxed mode it may not be durable yet, nor the change that is followed:
+    // a sync for that counts as a commit.
     const bool follows_durable = hold.after_sequence() <= engine.durable_sequence();
     if (!follows_durable) ITEMDB_RETURN_IF_ERROR(TakeCommit(engine));
     if (!follows_durable || !renewals.Knows(*before)) ITEMDB_RETURN_IF_ERROR(engine.SyncNow());
@@ -186,7 +186,7 @@ absl::StatusOr<v1::HoldChangesReply> Hold(Engine& engine, const v1::HoldChangesR
     return reply;
   }
   ITEMDB_RETURN_IF_ERROR(TakeCommit(engine));
-  renewals.Forget(hold.name());
+  renewals.Doubt(hold.name());
   ITEMDB_ASSIGN_OR_RETURN(
       const uint64_t last,
       CommitHold(engine, renews ? WriteSpace::kFrees : WriteSpace::kTakes, WriteOrigin::kClient,
@@ -210,12 +210,13 @@ absl::StatusOr<v1::ReleaseChangesReply> Release(Engine& engine, const v1::Releas
   if (!before.has_value()) return HoldEndedError(request.name(), before);
   ITEMDB_RETURN_IF_ERROR(TakeCommit(engine));
   *before = engine.hold_renewals().Apply(*std::move(before));
-  engine.hold_renewals().Forget(request.name());
+  engine.hold_renewals().Doubt(request.name());
   // The record of one that has ended goes too.
   ITEMDB_RETURN_IF_ERROR(
       CommitHold(engine, WriteSpace::kFrees, WriteOrigin::kClient, [&](CommitGroup& group) {
         group.DeleteCatalog(HoldKey(request.name()));
       }).status());
+  engine.hold_renewals().Forget(request.name());
   engine.options().log->info("hold of the change log released name={} after_sequence={} state={}",
                              before->name(), before->after_sequence(), StateName(before->state()));
   v1::ReleaseChangesReply reply;
@@ -229,8 +230,8 @@ struct HoldChange {
   std::vector<std::string> deleted_keys;
 };
 
-// Whether it is time to store how the hold of this record was renewed. Its time is shown only, so it may be
-// behind.
+// Whether it is time to store how the hold of this record was renewed. Its time may be behind: leases are
+// counted from what was noted, and begin anew with the process.
 bool IsToBeStored(const v1::ChangeHold& stored, const v1::ChangeHold& renewed) {
   constexpr int64_t kMicrosOfHalfASecond = 500'000;
   return renewed.after_sequence() != stored.after_sequence() ||

@@ -167,6 +167,20 @@ TEST_F(TwoDaemonsTest, ASourceThatIsRolledBackBetweenTwoPagesIsNoticed) {
   EXPECT_TRUE(absl::IsOutOfRange(batch.status())) << batch.status();
 }
 
+// That change tells whether the source was restored to an earlier time.
+TEST_F(TwoDaemonsTest, TheHoldOfAMoveHasTheChangeThatItComesAfter) {
+  MakeTable(source());
+  Fill(source(), 0, 10);
+  const auto before = source().GetStatus();
+  ASSERT_TRUE(before.ok()) << before.status();
+  Move move(source(), target(), {.state_path = state_file()});
+  ASSERT_TRUE(move.Open().ok());
+  const auto holds = source().ListChangeHolds();
+  ASSERT_TRUE(holds.ok()) << holds.status();
+  ASSERT_EQ(holds->size(), 1u);
+  EXPECT_EQ(holds->front().after_sequence, before->change_sequence - 1);
+}
+
 // What differs may be among the keys that were not noted.
 TEST_F(TwoDaemonsTest, ComparesAllWhenMoreKeysChangedThanAreNoted) {
   constexpr size_t kMost = 3'000;

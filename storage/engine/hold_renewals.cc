@@ -23,7 +23,7 @@ v1::ChangeHold HoldRenewals::Apply(v1::ChangeHold stored) const {
   const auto found = by_name_.find(stored.name());
   if (found == by_name_.end() || !IsOfRecord(found->second.hold, stored)) return stored;
   const v1::ChangeHold& noted = found->second.hold;
-  // A commit that failed after all may have moved the record: what it keeps no more may be trimmed.
+  // The record may be of a call that failed after its commit: what it keeps no more may be trimmed.
   stored.set_after_sequence(std::max(stored.after_sequence(), noted.after_sequence()));
   stored.set_lease_seconds(noted.lease_seconds());
   stored.set_renewed_time_us(noted.renewed_time_us());

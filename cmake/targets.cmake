@@ -95,12 +95,16 @@ function(itemdb_hardened target)
 endfunction()
 
 # itemdb_link_installed_library(TARGET): for the shared libraries of programs outside the tree. They offer the names of
-# the public headers only, and are small: relocations are packed (glibc 2.36), which needs GNU ld, because mold 1.10
-# leaves out the version by which the loader knows that.
+# the public headers only, and are small: relocations are packed if the linker can, and then the libraries need
+# glibc 2.36 (GLIBC_ABI_DT_RELR), also where their newest symbol is older. That takes GNU ld, because mold 1.10 leaves
+# out the version by which the loader knows that. GNU ld only warns of a -z that it does not know.
+include(CheckLinkerFlag)
+set(ITEMDB_PACK_RELOCATIONS -fuse-ld=bfd -Wl,-z,pack-relative-relocs)
+check_linker_flag(CXX "-Wl,--fatal-warnings;${ITEMDB_PACK_RELOCATIONS}" ITEMDB_PACKS_RELOCATIONS)
 function(itemdb_link_installed_library target)
   target_link_options(${target} PRIVATE -Wl,--gc-sections -Wl,-z,defs -Wl,--exclude-libs,ALL)
-  if(NOT ITEMDB_SANITIZE)
-    target_link_options(${target} PRIVATE -fuse-ld=bfd -Wl,-z,pack-relative-relocs)
+  if(ITEMDB_PACKS_RELOCATIONS AND NOT ITEMDB_SANITIZE)
+    target_link_options(${target} PRIVATE ${ITEMDB_PACK_RELOCATIONS})
   endif()
 endfunction()
 

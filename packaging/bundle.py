@@ -58,7 +58,9 @@ def linked_libraries(program):
 def newest_glibc(files):
     """The oldest glibc beside which all of these programs and libraries run, such as "2.36": what they ask for by version."""
     asked = {tuple(map(int, version.split("."))) for file in files
-             for version in re.findall(r"\bGLIBC_(\d+(?:\.\d+)+)\b", run("objdump", "-p", str(file)))}
+             for version in re.findall(r"\bGLIBC_(\d+(?:\.\d+)+)\b",
+                                       # Packed relocations: no symbol has this version.
+                                       run("objdump", "-p", str(file)).replace("GLIBC_ABI_DT_RELR", "GLIBC_2.36"))}
     return ".".join(map(str, max(asked)))
 
 

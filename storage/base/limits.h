@@ -183,9 +183,9 @@ inline constexpr int kMaxChangeHolds = 100;
 inline constexpr size_t kMaxChangeHoldNameBytes = 255;
 inline constexpr int kDefaultChangeHoldLeaseSeconds = 24 * 3'600;
 inline constexpr int kMaxChangeHoldLeaseSeconds = 30 * 24 * 3'600;
-// Commits by which readers make and release holds: at once, as many as make and release all holds, and then
-// in a second. Readers need the role `read` only, so they must not be able to keep the disk busy. Renewals of
-// holds need none.
+// Commits by which readers make holds, move them back or lengthen their leases: at once, as many as make all
+// holds twice, and then in a second. Readers need the role `read` only, so they must not keep the disk busy.
+// Plain renewals need none; releases are not counted, because there are no more of them than holds made.
 inline constexpr int kHoldCommitsBurst = 2 * kMaxChangeHolds;
 inline constexpr int kHoldCommitsPerSecond = 10;
 // How often a watch gets a reply when there are no changes. Often enough that callers notice a lost daemon,

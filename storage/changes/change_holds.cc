@@ -109,13 +109,14 @@ absl::Status CheckName(const std::string& name) {
                                                  name.size(), " bytes"));
 }
 
-// RESOURCE_EXHAUSTED (LIMIT_EXCEEDED) with a time to wait: readers make and release too many holds.
+// RESOURCE_EXHAUSTED (LIMIT_EXCEEDED) with a time to wait: readers make too many holds.
 absl::Status TakeCommit(Engine& engine) {
   if (engine.hold_renewals().TakeCommit(engine.time_of_day().SteadyMicros())) return absl::OkStatus();
   return MakeError(
       absl::StatusCode::kResourceExhausted, kReasonLimitExceeded,
-      absl::StrCat("holds of the change log are made, moved back and released more than ",
-                   kHoldCommitsPerSecond, " times in a second; try again later. Renewals have no such limit"),
+      absl::StrCat("holds of the change log are made, moved back and given a longer lease more than ",
+                   kHoldCommitsPerSecond,
+                   " times in a second; try again later. Plain renewals are not counted"),
       1'000 / kHoldCommitsPerSecond);
 }
 
@@ -176,14 +177,17 @@ absl::StatusOr<v1::HoldChangesReply> Hold(Engine& engine, const v1::HoldChangesR
   hold.set_renewed_time_us(now_us);
   HoldRenewals& renewals = engine.hold_renewals();
   if (renews && lease <= before->lease_seconds()) {
-    // The record keeps all of it. In relaxed mode it may not be durable yet.
-    if (!renewals.Knows(*before)) ITEMDB_RETURN_IF_ERROR(engine.SyncNow());
+    // The record keeps all of it. In relaxed mode it may not be durable yet, nor the change that is followed:
+    // a sync for that counts as a commit.
+    const bool follows_durable = hold.after_sequence() <= engine.durable_sequence();
+    if (!follows_durable) ITEMDB_RETURN_IF_ERROR(TakeCommit(engine));
+    if (!follows_durable || !renewals.Knows(*before)) ITEMDB_RETURN_IF_ERROR(engine.SyncNow());
     renewals.Note(hold);
-    reply.set_change_sequence(last_change);
+    reply.set_change_sequence(std::min(last_change, engine.durable_sequence()));
     return reply;
   }
   ITEMDB_RETURN_IF_ERROR(TakeCommit(engine));
-  renewals.Forget(hold.name());
+  renewals.Doubt(hold.name());
   ITEMDB_ASSIGN_OR_RETURN(
       const uint64_t last,
       CommitHold(engine, renews ? WriteSpace::kFrees : WriteSpace::kTakes, WriteOrigin::kClient,
@@ -205,14 +209,16 @@ absl::StatusOr<v1::ReleaseChangesReply> Release(Engine& engine, const v1::Releas
     ITEMDB_ASSIGN_OR_RETURN(before, FindCatalogMessage<v1::ChangeHold>(*view, HoldKey(request.name())));
   }
   if (!before.has_value()) return HoldEndedError(request.name(), before);
-  ITEMDB_RETURN_IF_ERROR(TakeCommit(engine));
+  // No TakeCommit: releases are no more than holds that were made, and a reader that makes many must not keep
+  // an operator from releasing one.
   *before = engine.hold_renewals().Apply(*std::move(before));
-  engine.hold_renewals().Forget(request.name());
+  engine.hold_renewals().Doubt(request.name());
   // The record of one that has ended goes too.
   ITEMDB_RETURN_IF_ERROR(
       CommitHold(engine, WriteSpace::kFrees, WriteOrigin::kClient, [&](CommitGroup& group) {
         group.DeleteCatalog(HoldKey(request.name()));
       }).status());
+  engine.hold_renewals().Forget(request.name());
   engine.options().log->info("hold of the change log released name={} after_sequence={} state={}",
                              before->name(), before->after_sequence(), StateName(before->state()));
   v1::ReleaseChangesReply reply;
@@ -226,8 +232,8 @@ struct HoldChange {
   std::vector<std::string> deleted_keys;
 };
 
-// Whether it is time to store how the hold of this record was renewed. Its time is shown only, so it may be
-// behind.
+// Whether it is time to store how the hold of this record was renewed. Its time may be behind: leases are
+// counted from what was noted, and begin anew with the process.
 bool IsToBeStored(const v1::ChangeHold& stored, const v1::ChangeHold& renewed) {
   constexpr int64_t kMicrosOfHalfASecond = 500'000;
   return renewed.after_sequence() != stored.after_sequence() ||

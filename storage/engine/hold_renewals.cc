@@ -21,16 +21,24 @@ bool IsOfRecord(const v1::ChangeHold& noted, const v1::ChangeHold& stored) {
 v1::ChangeHold HoldRenewals::Apply(v1::ChangeHold stored) const {
   MutexLock lock(mutex_);
   const auto found = by_name_.find(stored.name());
-  if (found == by_name_.end() || !IsOfRecord(found->second, stored)) return stored;
-  stored.set_after_sequence(found->second.after_sequence());
-  stored.set_lease_seconds(found->second.lease_seconds());
-  stored.set_renewed_time_us(found->second.renewed_time_us());
+  if (found == by_name_.end() || !IsOfRecord(found->second.hold, stored)) return stored;
+  const v1::ChangeHold& noted = found->second.hold;
+  // A commit that failed after all may have moved the record: what it keeps no more may be trimmed.
+  stored.set_after_sequence(std::max(stored.after_sequence(), noted.after_sequence()));
+  stored.set_lease_seconds(noted.lease_seconds());
+  stored.set_renewed_time_us(noted.renewed_time_us());
   return stored;
 }
 
 void HoldRenewals::Note(const v1::ChangeHold& hold) {
   MutexLock lock(mutex_);
-  by_name_[hold.name()] = hold;
+  by_name_[hold.name()] = Noted{.hold = hold};
+}
+
+void HoldRenewals::Doubt(const std::string& name) {
+  MutexLock lock(mutex_);
+  const auto found = by_name_.find(name);
+  if (found != by_name_.end()) found->second.is_durable = false;
 }
 
 void HoldRenewals::Forget(const std::string& name) {
@@ -41,7 +49,7 @@ void HoldRenewals::Forget(const std::string& name) {
 bool HoldRenewals::Knows(const v1::ChangeHold& stored) const {
   MutexLock lock(mutex_);
   const auto found = by_name_.find(stored.name());
-  return found != by_name_.end() && IsOfRecord(found->second, stored);
+  return found != by_name_.end() && found->second.is_durable && IsOfRecord(found->second.hold, stored);
 }
 
 bool HoldRenewals::TakeCommit(int64_t now_us) {

@@ -4,7 +4,8 @@
 // commit.
 //
 // Nothing that a reader was promised is lost with the process: the record keeps the changes of an earlier
-// position, so more; its lease is as long or longer; and after a start each hold has a whole lease.
+// position, so more; its lease is as long or longer; and after a start each hold has a whole lease. A call
+// that fails loses nothing either: what was noted stays until the commit of what replaces it has succeeded.
 #pragma once
 
 #include <cstdint>
@@ -23,19 +24,27 @@ class HoldRenewals {
   v1::ChangeHold Apply(v1::ChangeHold stored) const;
   // The hold has a durable record, and is so now.
   void Note(const v1::ChangeHold& hold);
-  // There is no such hold, or its record may not be durable.
+  // The record is about to be written, and may not be durable until Note or Forget.
+  void Doubt(const std::string& name);
+  // There is no such hold any more.
   void Forget(const std::string& name);
-  // Whether Note was called for the hold of this record.
+  // Whether the hold of this record was noted, and not doubted since.
   bool Knows(const v1::ChangeHold& stored) const;
 
-  // Whether a caller may make or release a hold now, which is a commit: kHoldCommitsBurst at once, and after
+  // Whether a caller may make a hold now, or change its record, which is a commit: kHoldCommitsBurst at once, and after
   // them kHoldCommitsPerSecond. Counts the commit. `now_us`: TimeOfDay::SteadyMicros.
   bool TakeCommit(int64_t now_us);
 
  private:
+  struct Noted {
+    v1::ChangeHold hold;
+    // The record, as far as is known.
+    bool is_durable = true;
+  };
+
   mutable Mutex mutex_;
   // Holds that have not ended, so at most kMaxChangeHolds.
-  std::map<std::string, v1::ChangeHold> by_name_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, Noted> by_name_ ABSL_GUARDED_BY(mutex_);
   // When the commits that were taken are paid for.
   int64_t paid_until_us_ ABSL_GUARDED_BY(mutex_) = INT64_MIN / 2;
 };

@@ -356,6 +356,31 @@ TEST_F(MoveStepsTest, ARunThatAsksDoesNotSwitchWhatWasGivenUp) {
   ExpectAcknowledged(*target_);
 }
 
+// The log of the source ends before the place of the mover, so the fences are before it too.
+TEST_F(MoveStepsTest, ASourceThatIsRestoredWhileARunAsksIsNotSwitched) {
+  const std::string earlier = directory_.path() + "/earlier";
+  source_->Kill();
+  std::filesystem::copy(source_->data_directory(), earlier, std::filesystem::copy_options::recursive);
+  ASSERT_TRUE(source_->Start().ok());
+  for (int i = 0; i < 10; ++i) Write({source_.get()});
+  const auto asking = Start(0, "prompt", "asking.log");
+  ASSERT_TRUE(testing::Await([&] { return asking->Said("asks\n"); })) << asking->log();
+  source_->Kill();
+  std::filesystem::remove_all(source_->data_directory());
+  std::filesystem::rename(earlier, source_->data_directory());
+  ASSERT_TRUE(source_->Start().ok());
+  acknowledged_.clear();
+  Write({source_.get()});
+  asking->process().Signal(SIGCONT);
+  EXPECT_EQ(asking->process().Wait(), 1) << asking->log();
+  EXPECT_THAT(asking->log(), HasSubstr("it was restored to an earlier time"));
+  Write({source_.get()});
+  EXPECT_EQ(acknowledged_.size(), 4u) << "writers go on at the source";
+  ASSERT_EQ(Graduate({"--yes"}).exit_code, 0);
+  ExpectAcknowledged(*target_);
+  EXPECT_EQ(ItemsOf(ClientOf(*source_)), ItemsOf(ClientOf(*target_)));
+}
+
 // Nobody but the mover writes to the target until writers are sent there.
 TEST_F(MoveStepsTest, TheTargetRefusesWritersUntilTheyAreSentThere) {
   // Without --yes it ends before the switch.

@@ -6,6 +6,7 @@
 
 #include <deque>
 #include <filesystem>
+#include <future>
 #include <map>
 #include <memory>
 #include <optional>
@@ -17,6 +18,8 @@
 #include "tests/processes/daemon_process.h"
 #include "tests/support/await.h"
 #include "tests/support/temporary_directory.h"
+#include "tools/moving/change_log_feed.h"
+#include "tools/moving/follower.h"
 #include "tools/moving/stream_feed.h"
 
 namespace itemdb::tools {
@@ -35,6 +38,8 @@ class TwoDaemonsTest : public ::testing::Test {
       const std::string path = directory_.path() + "/" + name;
       std::filesystem::create_directory(path);
       *daemon = std::make_unique<e2e::DaemonProcess>(path);
+      // The same when it is started again.
+      (*daemon)->set_listen({"unix:" + path + "/socket"});
       const absl::Status started = (*daemon)->Start();
       ASSERT_TRUE(started.ok()) << started;
     }
@@ -81,6 +86,100 @@ class TwoDaemonsTest : public ::testing::Test {
   std::unique_ptr<e2e::DaemonProcess> source_daemon_;
   std::unique_ptr<e2e::DaemonProcess> target_daemon_;
 };
+
+// The feed of a source that was restored to an earlier time: a mark is before its place.
+class RolledBackFeed : public ChangeFeed {
+ public:
+  static constexpr uint64_t kPlace = 40;
+  explicit RolledBackFeed(std::future<void> may_read) : may_read_(std::move(may_read)) {}
+
+  absl::StatusOr<ChangedBatch> Read(bool /*checks*/) override {
+    may_read_.wait();
+    return absl::OutOfRangeError("restored to an earlier time");
+  }
+  void Save(MoveState& /*state*/) const override {}
+  uint64_t place() const override { return kPlace; }
+  int64_t behind() const override { return 0; }
+  absl::Duration poll_interval() const override { return absl::Milliseconds(10); }
+  bool is_exact() const override { return true; }
+  absl::StatusOr<uint64_t> Mark() const override { return kPlace - 10; }
+
+ private:
+  std::future<void> may_read_;
+};
+
+// Nothing else tells it, if both sides are not compared again.
+TEST_F(TwoDaemonsTest, ARolledBackSourceHasNoPlaceThatIsReached) {
+  const Side source_side(source(), "the source", Patience(absl::Seconds(10), {}), nullptr);
+  const Side target_side(target(), "the target", Patience(absl::Seconds(10), {}), nullptr);
+  MoveJournal journal(state_file(), target_side, target_side);
+  Pace pace(1, 0);
+  std::promise<void> may_read;
+  Follower follower(source_side, target_side, std::make_unique<RolledBackFeed>(may_read.get_future()),
+                    journal, pace, 1);
+  follower.Start();
+  const auto mark = follower.Mark();
+  ASSERT_TRUE(mark.ok());
+  // Before the source was read.
+  const absl::Status early = follower.Await(*mark, absl::Now());
+  EXPECT_TRUE(absl::IsDeadlineExceeded(early)) << early;
+  may_read.set_value();
+  ASSERT_TRUE(testing::Await([&] { return follower.has_failed(); }));
+  const absl::Status late = follower.Await(*mark);
+  EXPECT_TRUE(absl::IsOutOfRange(late)) << late;
+}
+
+// The places after the first page of a batch are changes of the source too.
+TEST_F(TwoDaemonsTest, ASourceThatIsRolledBackBetweenTwoPagesIsNoticed) {
+  MakeTable(source());
+  const auto table = source().DescribeTable(kMovedTable);
+  ASSERT_TRUE(table.ok()) << table.status();
+  Fill(source(), 0, 1'500);
+  const std::string data = source_daemon_->data_directory();
+  const std::string earlier = directory_.path() + "/earlier";
+  source_daemon_->Kill();
+  std::filesystem::copy(data, earlier, std::filesystem::copy_options::recursive);
+  ASSERT_TRUE(source_daemon_->Start().ok());
+  Fill(source(), 1'500, 7'000);
+
+  const Side plain(source(), "the source", Patience(absl::Seconds(10), {}), nullptr);
+  const auto first_time = CommitTimeOf(plain, 1);
+  ASSERT_TRUE(first_time.ok());
+  ASSERT_GT(*first_time, 0);
+  // In the middle of the batch, when more is read than the earlier time has.
+  int reads = 0;
+  const auto roll_back = [&](const CallRecord& call) {
+    if (call.operation != "ReadChanges" || ++reads != 3) return;
+    source_daemon_->Kill();
+    std::filesystem::remove_all(data);
+    std::filesystem::rename(earlier, data);
+    ASSERT_TRUE(source_daemon_->Start().ok());
+    Fill(source(), 20'000, 9'000);
+  };
+  const auto client = Client::Open({.endpoint = source_daemon_->endpoint(), .on_call = roll_back});
+  ASSERT_TRUE(client.ok());
+  const Side side(*client, "the source", Patience(absl::Seconds(10), {}), nullptr);
+  ChangeLogFeed feed(side, {.tables = {{table->table.storage_id, kMovedTable}},
+                            .after_sequence = 1,
+                            .after_time_us = *first_time});
+  const auto batch = feed.Read(/*checks=*/true);
+  EXPECT_GT(reads, 3);
+  EXPECT_TRUE(absl::IsOutOfRange(batch.status())) << batch.status();
+}
+
+// That change tells whether the source was restored to an earlier time.
+TEST_F(TwoDaemonsTest, TheHoldOfAMoveHasTheChangeThatItComesAfter) {
+  MakeTable(source());
+  Fill(source(), 0, 10);
+  const auto before = source().GetStatus();
+  ASSERT_TRUE(before.ok()) << before.status();
+  Move move(source(), target(), {.state_path = state_file()});
+  ASSERT_TRUE(move.Open().ok());
+  const auto holds = source().ListChangeHolds();
+  ASSERT_TRUE(holds.ok()) << holds.status();
+  ASSERT_EQ(holds->size(), 1u);
+  EXPECT_EQ(holds->front().after_sequence, before->change_sequence - 1);
+}
 
 // What differs may be among the keys that were not noted.
 TEST_F(TwoDaemonsTest, ComparesAllWhenMoreKeysChangedThanAreNoted) {
@@ -171,7 +270,7 @@ TEST_F(LargeStateTest, APlaceInAStreamOfManyShardsIsKept) {
   {
     const absl::StatusOr<std::unique_ptr<ChangeFeed>> feed = StreamFeed::Open(source, StateOf("r1"));
     ASSERT_TRUE(feed.ok()) << feed.status();
-    const absl::StatusOr<ChangedBatch> batch = (*feed)->Read();
+    const absl::StatusOr<ChangedBatch> batch = (*feed)->Read(/*checks=*/true);
     ASSERT_TRUE(batch.ok()) << batch.status();
     EXPECT_EQ(batch->changes, kManyShards);
 

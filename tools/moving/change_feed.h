@@ -28,9 +28,10 @@ class ChangeFeed {
  public:
   virtual ~ChangeFeed() = default;
 
-  // The changes that follow those of the batch before. OUT_OF_RANGE: they cannot be read any more; the
-  // message says why. NOT_FOUND: a table was deleted.
-  virtual absl::StatusOr<ChangedBatch> Read() = 0;
+  // The changes that follow those of the batch before. `checks`: finds out also if there are none whether the
+  // feed is still the one that was read; otherwise it does so now and then. OUT_OF_RANGE: they cannot be read
+  // any more; the message says why. NOT_FOUND: a table was deleted.
+  virtual absl::StatusOr<ChangedBatch> Read(bool checks) = 0;
   // Notes in `state` that all batches that were read are in the other side.
   virtual void Save(MoveState& state) const = 0;
   // Where the last batch ended: grows.

@@ -11,6 +11,13 @@ namespace {
 
 // Pages of the log that are one batch, at most.
 constexpr int kPagesOfBatch = 8;
+// The last change may be large, so it is not read again by each of the calls that find nothing new.
+constexpr absl::Duration kLongestBetweenComparisons = absl::Seconds(1);
+
+// One change that is trimmed, or damaged, and those after it may not be.
+bool IsUnreadable(const absl::Status& status) {
+  return absl::IsOutOfRange(status) || absl::IsDataLoss(status);
+}
 
 bool IsChangeOfItem(ChangeKind kind) {
   return kind == ChangeKind::kInsert || kind == ChangeKind::kModify || kind == ChangeKind::kRemove;
@@ -18,34 +25,27 @@ bool IsChangeOfItem(ChangeKind kind) {
 
 }  // namespace
 
-absl::StatusOr<ChangedBatch> ChangeLogFeed::Read() {
+absl::StatusOr<ChangedBatch> ChangeLogFeed::Read(bool checks) {
   ChangedBatch batch;
   uint64_t last = place_;
   int64_t last_time_us = place_time_us_;
-  const auto read_after = [&](uint64_t sequence) {
-    return side_.Try([&] { return side_.client().ReadChanges({.after_sequence = sequence}, side_.call()); });
-  };
   for (int pages = 0; pages < kPagesOfBatch; ++pages) {
-    const bool compares = pages == 0 && place_ > 0 && place_time_us_ != 0;
-    absl::StatusOr<ReadChangesResult> page = read_after(compares ? last - 1 : last);
-    // The last one may be trimmed, and those after it not.
-    if (compares && absl::IsOutOfRange(page.status())) page = read_after(last);
+    absl::StatusOr<ReadChangesResult> page =
+        side_.Try([&] { return side_.client().ReadChanges({.after_sequence = last}, side_.call()); });
     ITEMDB_RETURN_IF_ERROR(page.status());
     if (page->change_sequence < last) {
       return absl::OutOfRangeError(absl::StrCat(
           "the change log of ", side_.name(), " ends with ", page->change_sequence, ", before change ", last,
           ", which the other side has: it was restored to an earlier time"));
     }
+    // After the page: it is of the log that is compared, or of one before.
+    if (checks || !page->records.empty() || absl::Now() - compared_ >= kLongestBetweenComparisons) {
+      ITEMDB_RETURN_IF_ERROR(CheckIsTheSame(last, last_time_us));
+      compared_ = absl::Now();
+    }
     for (ChangeRecord& record : page->records) {
-      const int64_t time_us = absl::ToUnixMicros(record.commit_time);
-      if (compares && record.change_sequence == place_) {
-        if (time_us == place_time_us_) continue;
-        return absl::OutOfRangeError(absl::StrCat("change ", place_, " of ", side_.name(),
-                                                  " is another one than the other side has: it was restored "
-                                                  "to an earlier time, and written to since"));
-      }
       last = record.change_sequence;
-      last_time_us = time_us;
+      last_time_us = absl::ToUnixMicros(record.commit_time);
       const auto table = options_.tables.find(record.table_storage_id);
       if (table == options_.tables.end()) continue;
       if (record.kind == ChangeKind::kDeleteTable)
@@ -65,6 +65,17 @@ absl::StatusOr<ChangedBatch> ChangeLogFeed::Read() {
   return batch;
 }
 
+absl::Status ChangeLogFeed::CheckIsTheSame(uint64_t sequence, int64_t time_us) const {
+  if (time_us == 0) return absl::OkStatus();
+  ITEMDB_ASSIGN_OR_RETURN(const bool is_rolled_back, side_.Try([&] {
+    return IsRolledBack(side_.client(), sequence, time_us, side_.call());
+  }));
+  if (!is_rolled_back) return absl::OkStatus();
+  return absl::OutOfRangeError(absl::StrCat("change ", sequence, " of ", side_.name(),
+                                            " is another one than the other side has: it was restored to an "
+                                            "earlier time, and written to since"));
+}
+
 absl::StatusOr<uint64_t> ChangeLogFeed::Mark() const {
   ITEMDB_ASSIGN_OR_RETURN(const DaemonStatus status,
                           side_.Try([&] { return side_.client().GetStatus({}, side_.call()); }));
@@ -75,7 +86,7 @@ absl::StatusOr<int64_t> CommitTimeOf(const Side& side, uint64_t sequence) {
   if (sequence == 0 || !side.is_itemd()) return 0;
   const absl::StatusOr<ReadChangesResult> page = side.Try(
       [&] { return side.client().ReadChanges({.after_sequence = sequence - 1, .limit = 1}, side.call()); });
-  if (absl::IsOutOfRange(page.status())) return 0;
+  if (IsUnreadable(page.status())) return 0;
   ITEMDB_RETURN_IF_ERROR(page.status());
   if (page->records.empty() || page->records.front().change_sequence != sequence) return 0;
   return absl::ToUnixMicros(page->records.front().commit_time);
@@ -86,7 +97,7 @@ absl::StatusOr<bool> IsRolledBack(const Client& client, uint64_t sequence, int64
   if (sequence == 0) return false;
   const absl::StatusOr<ReadChangesResult> page =
       client.ReadChanges({.after_sequence = sequence - 1, .limit = 1}, call);
-  if (absl::IsOutOfRange(page.status())) return false;
+  if (IsUnreadable(page.status())) return false;
   ITEMDB_RETURN_IF_ERROR(page.status());
   if (page->change_sequence < sequence) return true;
   if (time_us == 0 || page->records.empty()) return false;

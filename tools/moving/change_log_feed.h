@@ -30,9 +30,9 @@ class ChangeLogFeed : public ChangeFeed {
         place_(options_.after_sequence),
         place_time_us_(options_.after_time_us) {}
 
-  // OUT_OF_RANGE: the log does not begin where the move is, or is another one: each call reads the last
-  // change once more, and compares its time.
-  absl::StatusOr<ChangedBatch> Read() override;
+  // OUT_OF_RANGE: the log does not begin where the move is, or is another one: the change before each page is
+  // read once more, and its time compared; without new changes once a second, or if the call asks for it.
+  absl::StatusOr<ChangedBatch> Read(bool checks) override;
   void Save(MoveState& state) const override {
     if (!options_.is_saved) return;
     state.sequence = place_;
@@ -46,20 +46,25 @@ class ChangeLogFeed : public ChangeFeed {
   absl::StatusOr<uint64_t> Mark() const override;
 
  private:
+  // OUT_OF_RANGE: the log has another change of this number now.
+  absl::Status CheckIsTheSame(uint64_t sequence, int64_t time_us) const;
+
   const Side& side_;
   const Options options_;
   uint64_t place_;
   // 0: not known.
   int64_t place_time_us_;
+  // When that was compared.
+  absl::Time compared_ = absl::InfinitePast();
   int64_t behind_ = 0;
 };
 
 // When this change of an itemd was committed, in microseconds since the Unix epoch. 0: the log does not have
-// it.
+// it, or it is damaged.
 absl::StatusOr<int64_t> CommitTimeOf(const Side& side, uint64_t sequence);
 // Whether an itemd was restored to an earlier time since its change `sequence` was read, whose commit was at
 // `time_us`, or 0 if that is not known: its log ends before, or has another change of the number. False also
-// if the log does not have it any more. One call.
+// if the log does not have it any more, or it is damaged. One call.
 absl::StatusOr<bool> IsRolledBack(const Client& client, uint64_t sequence, int64_t time_us,
                                   const CallOptions& call);
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "common/status_macros.h"
 #include "tools/moving/copier.h"
 
@@ -93,13 +94,16 @@ void Follower::Run() {
 absl::Status Follower::Step() {
   std::vector<TableKeys> to_repair;
   int64_t repairs = 0;
+  bool is_awaited = false;
   {
     std::lock_guard<std::mutex> lock(mutex_);
+    ++steps_begun_;
+    is_awaited = awaits_ > 0;
     to_repair.swap(to_repair_);
     repairs = repairs_asked_;
   }
   ITEMDB_RETURN_IF_ERROR(Apply(to_repair));
-  ITEMDB_ASSIGN_OR_RETURN(ChangedBatch batch, feed_->Read());
+  ITEMDB_ASSIGN_OR_RETURN(ChangedBatch batch, feed_->Read(/*checks=*/is_awaited));
   if (batch.changes > 0) {
     std::lock_guard<std::mutex> lock(mutex_);
     last_change_time_ = absl::Now();
@@ -123,6 +127,7 @@ absl::Status Follower::Step() {
     std::lock_guard<std::mutex> lock(mutex_);
     place_ = feed_->place();
     repairs_done_ = repairs;
+    steps_done_ = steps_begun_;
   }
   something_happened_.notify_all();
   if (batch.is_idle) WaitForWork(feed_->poll_interval());
@@ -141,9 +146,12 @@ absl::Status Follower::Apply(const std::vector<TableKeys>& keys) {
 
 absl::Status Follower::Await(uint64_t place, absl::Time deadline) {
   std::unique_lock<std::mutex> lock(mutex_);
+  const int64_t begun = steps_begun_;
+  ++awaits_;
+  const absl::Cleanup ends = [this]() { --awaits_; };
   while (true) {
-    if (place_ >= place) return absl::OkStatus();
     if (!failure_.ok()) return failure_;
+    if (place_ >= place && steps_done_ > begun) return absl::OkStatus();
     if (source_.patience().cancel().cancelled()) return absl::CancelledError("interrupted");
     if (absl::Now() > deadline)
       return absl::DeadlineExceededError("the last changes are not in the target in time");

@@ -49,9 +49,10 @@ class Follower {
   // change that was acknowledged before.
   absl::StatusOr<uint64_t> Mark() const { return feed_->Mark(); }
   bool is_exact() const { return feed_->is_exact(); }
-  // Waits until each change up to this place of the feed is in the target. The failure that ended the
-  // thread: OUT_OF_RANGE: the changes cannot be read any more: compare all items, then begin at a place of
-  // now. NOT_FOUND: a table was deleted. DEADLINE_EXCEEDED: not until `deadline`.
+  // Waits until each change up to this place of the feed is in the target, and until the feed was read since
+  // the call: of a source that was restored to an earlier time, a place may be behind what was read. The
+  // failure that ended the thread: OUT_OF_RANGE: the changes cannot be read any more: compare all items, then
+  // begin at a place of now. NOT_FOUND: a table was deleted. DEADLINE_EXCEEDED: not until `deadline`.
   absl::Status Await(uint64_t place, absl::Time deadline = absl::InfiniteFuture());
   // Waits until no change has come for so long. The failures of Await.
   absl::Status AwaitQuiet(absl::Duration quiet);
@@ -95,6 +96,11 @@ class Follower {
   // When the last batch with changes was read; at first when the follower began.
   absl::Time last_change_time_ = absl::InfiniteFuture();
   std::vector<TableKeys> to_repair_;
+  // Count batches; `steps_done_` are in the target.
+  int64_t steps_begun_ = 0;
+  int64_t steps_done_ = 0;
+  // Calls of Await that wait.
+  int awaits_ = 0;
   // Counts calls of Repair, and those that are done.
   int64_t repairs_asked_ = 0;
   int64_t repairs_done_ = 0;

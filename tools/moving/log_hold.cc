@@ -22,6 +22,13 @@ LogHold::LogHold(const Side& side, MoveJournal& journal, std::string move_id, ab
     : side_(side), journal_(journal), name_(HoldNameOf(move_id)), lease_(lease) {}
 
 absl::Status LogHold::Take(uint64_t after_sequence) {
+  // The feed compares that change itself. It may be trimmed already, and those after it not.
+  if (after_sequence == 0) return TakeAfter(0);
+  const absl::Status taken = TakeAfter(after_sequence - 1);
+  return absl::IsOutOfRange(taken) ? TakeAfter(after_sequence) : taken;
+}
+
+absl::Status LogHold::TakeAfter(uint64_t after_sequence) {
   const HoldChangesRequest request{.name = name_, .after_sequence = after_sequence, .lease = lease_};
   CallOptions once = side_.call();
   once.retry = RetryOptions{.max_attempts = 1};

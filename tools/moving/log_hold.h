@@ -26,9 +26,10 @@ class LogHold {
   LogHold(const LogHold&) = delete;
   LogHold& operator=(const LogHold&) = delete;
 
-  // Holds the changes after this one; also if the hold has ended before. OUT_OF_RANGE: they are not in the
-  // log any more. UNIMPLEMENTED: the side knows no holds. RESOURCE_EXHAUSTED (DISK_FULL), at once: the disk
-  // of the side is full, and may stay so until the move has made room.
+  // Holds the changes after this one, and it itself if it is in the log; also if the hold has ended before.
+  // OUT_OF_RANGE: they are not in the log any more. UNIMPLEMENTED: the side knows no holds.
+  // RESOURCE_EXHAUSTED (DISK_FULL), at once: the disk of the side is full, and may stay so until the move has
+  // made room.
   absl::Status Take(uint64_t after_sequence);
   // From now on a thread renews the hold, with the change up to which the journal has stored all. If the hold
   // has ended, it calls `on_ended`, and ends.
@@ -48,6 +49,7 @@ class LogHold {
   static void Release(const Side& side, const std::string& move_id);
 
  private:
+  absl::Status TakeAfter(uint64_t after_sequence);
   void Run();
 
   const Side& side_;

@@ -16,7 +16,7 @@ class StreamFeed : public ChangeFeed {
   // Goes on where `state` is. `side` is borrowed. The errors of TableStream::Open.
   static absl::StatusOr<std::unique_ptr<ChangeFeed>> Open(const Side& side, const MoveState& state);
 
-  absl::StatusOr<ChangedBatch> Read() override;
+  absl::StatusOr<ChangedBatch> Read(bool checks) override;
   void Save(MoveState& state) const override;
   // The last round of reads that found nothing more in any stream.
   uint64_t place() const override { return complete_; }

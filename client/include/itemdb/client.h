@@ -451,8 +451,8 @@ class ITEMDB_EXPORT Client {
   // they are released or the hold is not renewed in time. Call it again with a later position now and then.
   // OUT_OF_RANGE (CHANGES_TRIMMED): they are no longer kept. FAILED_PRECONDITION (HOLD_ENDED): there is no
   // such hold to renew; the message says why, for example that the disk was too full. RESOURCE_EXHAUSTED:
-  // there are 100 holds, the disk is too full, or holds are made more than 10 times in a second, which the
-  // client tries again. UNIMPLEMENTED: the daemon is of version 0.2.0 or older.
+  // there are 100 holds, the disk is too full, or holds are made, moved back or lengthened more than 10 times
+  // in a second, which the client tries again. UNIMPLEMENTED: the daemon is of version 0.2.0 or older.
   absl::StatusOr<ChangeHold> HoldChanges(const HoldChangesRequest& request, CallOptions options = {}) const;
   // Ends a hold, one's own or, as an operator, one that keeps too much. Returns it as it was.
   // FAILED_PRECONDITION (HOLD_ENDED): there is no such hold.

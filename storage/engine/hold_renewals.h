@@ -31,8 +31,8 @@ class HoldRenewals {
   // Whether the hold of this record was noted, and not doubted since.
   bool Knows(const v1::ChangeHold& stored) const;
 
-  // Whether a caller may make a hold now, or change its record, which is a commit: kHoldCommitsBurst at once, and after
-  // them kHoldCommitsPerSecond. Counts the commit. `now_us`: TimeOfDay::SteadyMicros.
+  // Whether a caller may make a hold now, or change its record, which is a commit: kHoldCommitsBurst at once,
+  // and after them kHoldCommitsPerSecond. Counts the commit. `now_us`: TimeOfDay::SteadyMicros.
   bool TakeCommit(int64_t now_us);
 
  private:

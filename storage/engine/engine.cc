@@ -540,7 +540,8 @@ void Engine::RecheckFailedRead(const ReadView& view) {
 }
 
 void Engine::LogDamage(const ReadView& view) {
-  const CompactionPauses::Changes pauses = view.store()->PauseCompactionsAfterDamage(std::chrono::steady_clock::now());
+  const CompactionPauses::Changes pauses =
+      view.store()->PauseCompactionsAfterDamage(std::chrono::steady_clock::now());
   for (const DamagedFile& file : view.store()->TakeNewDamage()) {
     for (const Damage& block : file.blocks) {
       options_.log->error(

@@ -50,10 +50,10 @@
 #include "tools/moving/comparison.h"
 #include "tools/moving/fences.h"
 #include "tools/moving/follower.h"
+#include "tools/moving/full_export.h"
 #include "tools/moving/log_hold.h"
 #include "tools/moving/move_journal.h"
 #include "tools/moving/move_plan.h"
-#include "tools/moving/full_export.h"
 
 namespace itemdb::tools {
 

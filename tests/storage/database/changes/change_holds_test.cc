@@ -246,6 +246,7 @@ TEST_F(ChangeHolds, NoPowerCutTakesBackWhatTheyFollow) {  // SEM-103
     v1::HoldChangesRequest request;
     request.set_name("mover");
     request.set_after_sequence(after);
+    request.set_lease_seconds(3'600);
     const auto hold = [&] {
       return Await<v1::HoldChangesReply>([&](auto done) { db().HoldChanges(request, std::move(done)); });
     };
@@ -544,13 +545,13 @@ TEST_F(ChangeHoldsOnAFullDisk, EndBeforeWritesAreRefused) {  // SEM-103
 
 // Nothing that was acknowledged is forgotten for a call that is refused.
 TEST_F(ChangeHoldsOnAFullDisk, AreAsTheyWereAfterARefusal) {  // SEM-103
-  Fill(10);
   // No round of trimming may store it meanwhile: it would have nothing to forget.
-  DatabaseOptions options = KeepNothing(root_ + "/data");
+  DatabaseOptions options = TestDatabase::DefaultOptions(root_ + "/data");
   options.change_trim_interval = std::chrono::hours(1);
   options.file_system = disk_;
   options.free_space_floor_bytes = 100 << 20;
   Start(options);
+  Fill(10);
   ASSERT_TRUE(Hold(db(), "mover", 5).ok());
   const auto renewed = Hold(db(), "mover", 8, 1'800, /*renews=*/true);
   ASSERT_TRUE(renewed.ok()) << renewed.status();

@@ -38,12 +38,15 @@ class ItemLines {
   absl::StatusOr<std::optional<Line>> Next();
   // The line that Next() would read.
   int64_t next_number() const { return next_number_; }
+  // Blank lines may be items without an attribute that is a column.
+  bool has_one_column() const { return columns_.size() == 1; }
 
  private:
   // Sets `*line` to the next line without its end; valid until the next call. False: the end.
   absl::StatusOr<bool> NextLine(std::string_view* line);
   absl::Status ReadHeader(std::string_view line);
-  absl::StatusOr<Item> ParseRow(std::string_view line);
+  // What cannot be split into cells ends behind its first line: the next line is read from there.
+  absl::StatusOr<Item> ParseRow(std::string_view line, int64_t number);
 
   ByteSource& text_;
   const ItemFormat format_;

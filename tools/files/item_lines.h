@@ -33,8 +33,8 @@ class ItemLines {
   ItemLines(ByteSource& text, ItemFormat format, const ColumnTypes& types)
       : text_(text), format_(format), types_(types) {}
 
-  // The next line that is not blank; nothing at the end. INVALID_ARGUMENT: a line is too long, the line of
-  // names of CSV cannot be used, or the file cannot be decompressed. Errors of the source.
+  // The next line that is not blank, or of CSV not empty; nothing at the end. INVALID_ARGUMENT: a line is too
+  // long, the line of names of CSV cannot be used, or the file cannot be decompressed. Errors of the source.
   absl::StatusOr<std::optional<Line>> Next();
   // The line that Next() would read.
   int64_t next_number() const { return next_number_; }

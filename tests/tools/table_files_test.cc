@@ -10,6 +10,7 @@
 #include "tests/support/files.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/tools/real_daemon.h"
+#include "tools/files/data_file.h"
 
 namespace itemdb::tools {
 namespace {
@@ -296,6 +297,31 @@ TEST_F(TableFilesTest, ImportFillsOnlyTheTableThatItMade) {
   EXPECT_NE(foreign.exit_code, 0) << foreign.out;
   EXPECT_THAT(foreign.err, HasSubstr("there is a table copy already"));
   EXPECT_EQ(Scan("copy"), "");
+
+  // An attempt that was killed while it made the table: one that is older is not its own.
+  Sha256 source;
+  const nlohmann::json file = ManifestOf("files")["files"][0];
+  source.Add("DYNAMODB_JSON\n" + file["key"].get<std::string>() + "\n" + file["sha256"].get<std::string>() +
+             "\n");
+  nlohmann::json state = {{"version", 1},      {"source", source.Finish()},
+                          {"tableId", ""},     {"databaseId", "x"},
+                          {"beginSeconds", 0}, {"file", 0},
+                          {"line", 1},         {"putItems", 0},
+                          {"leftOutLines", 0}, {"reportBytes", 0}};
+  const std::string state_path = File("files") + "/itemdb-import-copy.json";
+  testing::WriteFile(state_path, state.dump());
+  EXPECT_THAT(Import("copy", "files", {"--create"}).err, HasSubstr("into another database"));
+  state["databaseId"] = ManifestOf("files")["databaseId"];
+  state["beginSeconds"] = int64_t{1} << 40;
+  testing::WriteFile(state_path, state.dump());
+  EXPECT_THAT(Import("copy", "files", {"--create"}).err, HasSubstr("there is a table copy already"));
+  EXPECT_FALSE(fs::exists(state_path));
+  EXPECT_EQ(Scan("copy"), "");
+  state["beginSeconds"] = 0;
+  testing::WriteFile(state_path, state.dump());
+  const Outcome resumed = Import("copy", "files", {"--create"});
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(Scan("copy"), Scan("types"));
 }
 
 // The sizes and checksums fit, but the file has fewer items than were written.

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/status_macros.h"
+
 namespace itemdb {
 namespace {
 
@@ -23,8 +25,11 @@ void AppendLittleEndian(uint32_t number, std::string* out) {
 
 class NoCompressor final : public Compressor {
  public:
-  void Append(std::string_view text, std::string* out) override { out->append(text); }
-  void Finish(std::string*) override {}
+  absl::Status Append(std::string_view text, std::string* out) override {
+    out->append(text);
+    return absl::OkStatus();
+  }
+  absl::Status Finish(std::string*) override { return absl::OkStatus(); }
 };
 
 class GzipCompressor final : public Compressor {
@@ -37,21 +42,22 @@ class GzipCompressor final : public Compressor {
   ~GzipCompressor() override { deflateEnd(&stream_); }
   bool is_open() const { return opened_ == Z_OK; }
 
-  void Append(std::string_view text, std::string* out) override {
+  absl::Status Append(std::string_view text, std::string* out) override {
     checksum_ = static_cast<uint32_t>(
         crc32_z(checksum_, reinterpret_cast<const unsigned char*>(text.data()), text.size()));
     text_bytes_ += static_cast<uint32_t>(text.size());
-    Deflate(text, /*at_end=*/false, out);
+    return Deflate(text, /*at_end=*/false, out);
   }
 
-  void Finish(std::string* out) override {
-    Deflate({}, /*at_end=*/true, out);
+  absl::Status Finish(std::string* out) override {
+    ITEMDB_RETURN_IF_ERROR(Deflate({}, /*at_end=*/true, out));
     AppendLittleEndian(checksum_, out);
     AppendLittleEndian(text_bytes_, out);
+    return absl::OkStatus();
   }
 
  private:
-  void Deflate(std::string_view text, bool at_end, std::string* out) {
+  absl::Status Deflate(std::string_view text, bool at_end, std::string* out) {
     if (!has_header_) out->append(kGzipHeader);
     has_header_ = true;
     // zlib reads only; its interface has no const here.
@@ -60,10 +66,13 @@ class GzipCompressor final : public Compressor {
     do {
       stream_.next_out = reinterpret_cast<unsigned char*>(output_.data());
       stream_.avail_out = static_cast<unsigned int>(output_.size());
-      // Fails only for a stream that was not initialised.
-      (void)deflate(&stream_, at_end ? Z_FINISH : Z_NO_FLUSH);
+      const int result = deflate(&stream_, at_end ? Z_FINISH : Z_NO_FLUSH);
+      // Z_BUF_ERROR: there was nothing to do, because the output has just become full.
+      if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
+        return absl::InternalError("zlib cannot compress");
       out->append(output_.data(), output_.size() - stream_.avail_out);
     } while (stream_.avail_out == 0);
+    return absl::OkStatus();
   }
 
   z_stream stream_{};
@@ -82,20 +91,24 @@ class ZstdCompressor final : public Compressor {
   }
   bool is_open() const { return stream_ != nullptr; }
 
-  void Append(std::string_view text, std::string* out) override { Compress(text, ZSTD_e_continue, out); }
-  void Finish(std::string* out) override { Compress({}, ZSTD_e_end, out); }
+  absl::Status Append(std::string_view text, std::string* out) override {
+    return Compress(text, ZSTD_e_continue, out);
+  }
+  absl::Status Finish(std::string* out) override { return Compress({}, ZSTD_e_end, out); }
 
  private:
-  void Compress(std::string_view text, ZSTD_EndDirective directive, std::string* out) {
+  absl::Status Compress(std::string_view text, ZSTD_EndDirective directive, std::string* out) {
     ZSTD_inBuffer from{text.data(), text.size(), 0};
     size_t left = 0;
     do {
       ZSTD_outBuffer to{output_.data(), output_.size(), 0};
       left = ZSTD_compressStream2(stream_.get(), &to, &from, directive);
       out->append(output_.data(), to.pos);
-      // Memory has run out: the reader of the data notices that it ends too early.
-      if (ZSTD_isError(left) != 0) return;
+      if (ZSTD_isError(left) != 0) {
+        return absl::ResourceExhaustedError(std::string("zstd cannot compress: ") + ZSTD_getErrorName(left));
+      }
     } while (from.pos < from.size || (directive == ZSTD_e_end && left != 0));
+    return absl::OkStatus();
   }
 
   const std::unique_ptr<ZSTD_CStream, size_t (*)(ZSTD_CStream*)> stream_;

@@ -27,6 +27,8 @@ void ParseNote(const std::string& line, BackupNotes* notes) {
     (void)absl::SimpleAtoi(words[1], &notes->verified_time_us);
   } else if (words.size() == 2 && words[0] == "proven") {
     (void)absl::SimpleAtoi(words[1], &notes->proven_time_us);
+  } else if (words.size() == 2 && words[0] == "damaged") {
+    (void)absl::SimpleAtoi(words[1], &notes->damaged_time_us);
   } else if (words.size() == 2 && words[0] == "tables") {
     notes->tables.emplace();
   } else if (words.size() == 5 && words[0] == "table" && notes->tables.has_value()) {
@@ -48,6 +50,7 @@ std::string TextOf(const v1::DatabaseBackup& backup, const BackupNotes& notes) {
   std::string text = absl::StrFormat("begun %d ended %d\n", backup.begin_time_us(), notes.end_time_us);
   if (notes.verified_time_us != 0) absl::StrAppendFormat(&text, "verified %d\n", notes.verified_time_us);
   if (notes.proven_time_us != 0) absl::StrAppendFormat(&text, "proven %d\n", notes.proven_time_us);
+  if (notes.damaged_time_us != 0) absl::StrAppendFormat(&text, "damaged %d\n", notes.damaged_time_us);
   if (!notes.tables.has_value()) return text;
   absl::StrAppendFormat(&text, "tables %d\n", notes.tables->size());
   for (const v1::TableStatistics& table : *notes.tables) {

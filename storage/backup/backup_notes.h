@@ -3,6 +3,7 @@
 //   begun 1764250000000000 ended 1764250000100000
 //   verified 1764250000200000
 //   proven 1764250000300000
+//   damaged 1764250000400000                       instead of the two before, when it was last found so
 //   tables 1
 //   table 4 812 1 Music                            items, bytes, indexes, name
 //
@@ -26,6 +27,7 @@ struct BackupNotes {
   int64_t end_time_us = 0;
   int64_t verified_time_us = 0;
   int64_t proven_time_us = 0;
+  int64_t damaged_time_us = 0;
   // As the backup was begun. std::nullopt: a version that did not note them made the backup.
   std::optional<std::vector<v1::TableStatistics>> tables = std::nullopt;
 };

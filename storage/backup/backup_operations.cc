@@ -72,7 +72,9 @@ std::string BackupDirectoryOf(const Engine& engine) {
 bool IsOnTheDiskOfTheData(const Engine& engine, const std::string& directory) {
   struct stat other = {};
   struct stat data = {};
-  std::filesystem::path path = std::filesystem::absolute(directory);
+  std::error_code error;
+  std::filesystem::path path = std::filesystem::absolute(directory, error);
+  if (error) return false;
   while (stat(path.c_str(), &other) != 0) {
     if (errno != ENOENT || !path.has_relative_path()) return false;
     path = path.parent_path();
@@ -168,6 +170,7 @@ absl::StatusOr<v1::ListDatabaseBackupsReply> DescribeDatabaseBackup(const Engine
   details->set_end_time_us(notes->end_time_us);
   details->set_verified_time_us(notes->verified_time_us);
   details->set_proven_time_us(std::max(details->proven_time_us(), notes->proven_time_us));
+  if (details->proven_time_us() <= notes->damaged_time_us) details->clear_proven_time_us();
   details->set_knows_tables(notes->tables.has_value());
   if (notes->tables.has_value())
     for (v1::TableStatistics& table : *notes->tables) *details->add_tables() = std::move(table);
@@ -183,6 +186,7 @@ absl::Status NoteProof(Engine& engine, const v1::DatabaseBackup& backup, int64_t
   std::optional<BackupNotes> notes = ReadBackupNotes(engine.env(), path, backup);
   if (!notes.has_value()) return absl::OkStatus();
   notes->proven_time_us = proven_time_us;
+  notes->damaged_time_us = 0;
   return WriteBackupNotes(engine.env(), path, backup, *notes);
 }
 
@@ -235,13 +239,18 @@ absl::StatusOr<v1::DatabaseBackup> VerifyBackup(Engine& engine, uint32_t backup_
   const absl::Status verified = directory.Verify(backup);
   watcher.Stop();
   if (absl::IsCancelled(verified) && cancellation != nullptr) ITEMDB_RETURN_IF_ERROR(cancellation->Check());
-  ITEMDB_RETURN_IF_ERROR(verified);
+  const bool is_damaged = absl::IsDataLoss(verified);
+  if (!is_damaged) ITEMDB_RETURN_IF_ERROR(verified);
   if (auto notes = ReadBackupNotes(engine.env(), BackupDirectoryOf(engine), backup); notes.has_value()) {
-    notes->verified_time_us = BackupClockMicros(engine);
+    const int64_t now_us = BackupClockMicros(engine);
+    notes->verified_time_us = is_damaged ? 0 : now_us;
+    notes->damaged_time_us = is_damaged ? now_us : 0;
+    if (is_damaged) notes->proven_time_us = 0;
     const absl::Status noted = WriteBackupNotes(engine.env(), BackupDirectoryOf(engine), backup, *notes);
-    // The backup is whole all the same.
+    // The backup is whole, or damaged, all the same.
     if (!noted.ok()) engine.options().log->warn("{}", MessageOf(noted));
   }
+  if (is_damaged) return verified;
   return backup;
 }
 

@@ -20,12 +20,12 @@ absl::StatusOr<std::unique_ptr<GzipFile>> GzipFile::Create(const Bucket& bucket,
 }
 
 absl::Status GzipFile::Append(std::string_view text) {
-  compressor_->Append(text, &compressed_);
+  ITEMDB_RETURN_IF_ERROR(compressor_->Append(text, &compressed_));
   return WriteCompressed();
 }
 
 absl::StatusOr<WrittenObject> GzipFile::Finish() {
-  compressor_->Finish(&compressed_);
+  ITEMDB_RETURN_IF_ERROR(compressor_->Finish(&compressed_));
   ITEMDB_RETURN_IF_ERROR(WriteCompressed());
   return file_->Finish();
 }

@@ -43,8 +43,9 @@ absl::StatusOr<std::string> Decompress(const std::string& compressed, Compressio
 std::string Compress(const std::string& text, Compression kind, size_t piece) {
   const std::unique_ptr<Compressor> compressor = NewCompressor(kind);
   std::string compressed;
-  for (size_t at = 0; at < text.size(); at += piece) compressor->Append(text.substr(at, piece), &compressed);
-  compressor->Finish(&compressed);
+  for (size_t at = 0; at < text.size(); at += piece)
+    EXPECT_TRUE(compressor->Append(text.substr(at, piece), &compressed).ok());
+  EXPECT_TRUE(compressor->Finish(&compressed).ok());
   return compressed;
 }
 
@@ -63,7 +64,7 @@ TEST(Compression, GivesTheTextBackInAnyPieces) {
           Decompress(compressed.substr(0, compressed.size() - 1), kind, piece).status()));
       std::string damaged = compressed;
       damaged[damaged.size() / 2] ^= 1;
-      EXPECT_FALSE(Decompress(damaged, kind, piece).value_or("") == text);
+      EXPECT_TRUE(absl::IsInvalidArgument(Decompress(damaged, kind, piece).status()));
       // Members and frames may follow each other.
       EXPECT_TRUE(Decompress(compressed + compressed, kind, piece).value_or("") == text + text);
     }

@@ -65,6 +65,34 @@ TEST_F(BackupE2e, ALostDiskIsRestored) {
   EXPECT_THAT(refused.err, HasSubstr("--backup-directory"));
 }
 
+TEST_F(BackupE2e, ADamagedBackupIsNoLongerDescribedAsVerified) {
+  LoadOrderEntry();
+  ASSERT_EQ(Itemctl({"backup", "create"}).exit_code, 0);
+  ASSERT_EQ(Itemctl({"backup", "verify", "--restore"}).exit_code, 0);
+  ASSERT_EQ(Itemctl({"backup", "verify"}).exit_code, 0);
+  const auto described = [&] { return Document({"-o", "jsonl", "backup", "describe", "1"}); };
+  EXPECT_TRUE(described().contains("verified_time"));
+  EXPECT_TRUE(described().contains("proven_time"));
+  fs::path largest;
+  for (const auto& entry : fs::recursive_directory_iterator(backups_)) {
+    const bool has_data = entry.path().extension() == ".sst" || entry.path().extension() == ".log";
+    if (has_data && (largest.empty() || entry.file_size() > fs::file_size(largest))) largest = entry.path();
+  }
+  const std::string content = testing::ReadFile(largest);
+  std::string flipped = content;
+  flipped[flipped.size() / 2] ^= 1;
+  testing::WriteFile(largest, flipped);
+  EXPECT_NE(Itemctl({"backup", "verify"}).exit_code, 0);
+  EXPECT_FALSE(described().contains("verified_time"));
+  EXPECT_FALSE(described().contains("proven_time"));
+  testing::WriteFile(largest, content);
+  EXPECT_EQ(Itemctl({"backup", "verify"}).exit_code, 0);
+  EXPECT_TRUE(described().contains("verified_time"));
+  // Without the notes nobody knows.
+  fs::remove_all(backups_ + "/ended");
+  EXPECT_THAT(Itemctl({"backup", "describe", "1"}).out, HasSubstr("verified   not known"));
+}
+
 TEST_F(BackupE2e, AnOlderBackupIsRestoredByItsNumber) {
   ASSERT_EQ(Itemctl({"backup", "create"}).exit_code, 0);
   LoadOrderEntry();

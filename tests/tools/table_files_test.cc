@@ -10,6 +10,7 @@
 #include "tests/support/files.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/tools/real_daemon.h"
+#include "tools/files/data_file.h"
 
 namespace itemdb::tools {
 namespace {
@@ -56,6 +57,26 @@ class TableFilesTest : public ::testing::Test {
   }
   nlohmann::json ManifestOf(const std::string& folder) const {
     return nlohmann::json::parse(testing::ReadFile(File(folder) + "/itemdb-manifest.json"));
+  }
+  // The state of an export of "types" that has written nothing yet, made from the manifest of one that is
+  // whole.
+  nlohmann::json ExportStateOf(const std::string& folder, const std::string& format) const {
+    nlohmann::json manifest = ManifestOf(folder);
+    manifest["files"] = nlohmann::json::array();
+    return {{"version", 1},
+            {"export",
+             {{"table", "types"},
+              {"tableId", manifest["table"]["TableId"]},
+              {"databaseId", manifest["databaseId"]},
+              {"format", format},
+              {"compression", "GZIP"},
+              {"columns", ""}}},
+            {"manifest", manifest}};
+  }
+  void CreateTableOf(const std::string& document) const {
+    testing::WriteFile(File("other.json"), document);
+    const Outcome created = daemon_.Call({"table", "create", "-f", File("other.json")});
+    ASSERT_EQ(created.exit_code, 0) << created.err;
   }
   // Nothing was made or changed by a refused import.
   void ExpectRefused(const Outcome& outcome, const std::string& message) const {
@@ -138,6 +159,46 @@ TEST_F(TableFilesTest, PlainJsonAndCsvAreForOtherPrograms) {
   EXPECT_EQ(Export("no", {"--columns", "id"}).exit_code, 2) << "only CSV has columns";
 }
 
+// What text may have in it comes back from every format that keeps its type.
+TEST_F(TableFilesTest, AwkwardValuesComeBack) {
+  const std::string number(38, '7');
+  Put(R"({"id": {"S": "\r"}, "at": {"N": ")" + number + R"("}, "text": {"S": "a\r\nb\r"}})");
+  Put(R"({"id": {"S": "control \u0001 \t \u001f \u007f"}, "at": {"N": "-0.)" + number +
+      R"("}, "text": {"S": " , \" \\ "}, "raw": {"B": "AA=="}})");
+  ASSERT_EQ(Export("csv", {"--format", "CSV"}).exit_code, 0);
+  ASSERT_EQ(Import("types_csv", "csv", {"--create"}).exit_code, 0);
+  EXPECT_EQ(Scan("types_csv"), Scan("types"));
+  Put(R"({"id": {"S": "empty"}, "at": {"N": "1"}, "text": {"S": ""}, "raw": {"B": ""}, "none": {"M": {}}, "list": {"L": []}})");
+  Put(R"({"id": {"S": "sets"}, "at": {"N": "1"}, "ns": {"NS": ["1", ")" + number +
+      R"("]}, "ss": {"SS": ["", "\r"]}, "bs": {"BS": ["", "AP8="]}, "nested": {"L": [{"M": {"": {"NULL": true}}}]}})");
+  ASSERT_EQ(Export("typed").exit_code, 0);
+  ASSERT_EQ(Import("types_typed", "typed", {"--create"}).exit_code, 0);
+  EXPECT_EQ(Scan("types_typed"), Scan("types"));
+  ASSERT_EQ(Export("json", {"--format", "JSON"}).exit_code, 0);
+  ASSERT_EQ(Import("types_json", "json", {"--create"}).exit_code, 0);
+  EXPECT_THAT(Scan("types_json"), HasSubstr(number));
+  EXPECT_THAT(Scan("types_json"), HasSubstr(R"(a\r\nb\r)"));
+
+  CreateTableOf(
+      R"({"TableName": "names", "BillingMode": "PAY_PER_REQUEST", "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}], "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}]})");
+  ASSERT_EQ(daemon_.Call({"item", "put", "names", R"({"id": "  "})"}).exit_code, 0);
+  ASSERT_EQ(daemon_.Call({"export", "table", "names", File("names"), "--format", "CSV"}).exit_code, 0);
+  ASSERT_EQ(Import("names_copy", "names", {"--create"}).exit_code, 0);
+  EXPECT_EQ(Scan("names_copy"), Scan("names")) << "spaces are a key, and no blank line";
+}
+
+TEST_F(TableFilesTest, VectorIndexesAreMadeToo) {
+  CreateTableOf(
+      R"({"TableName": "notes", "BillingMode": "PAY_PER_REQUEST", "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}], "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}], "VectorIndexes": [{"IndexName": "ByMeaning", "VectorAttribute": {"AttributeName": "meaning"}, "Dimensions": 2, "DistanceFunction": "COSINE", "Projection": {"ProjectionType": "ALL"}}]})");
+  ASSERT_EQ(daemon_.Call({"item", "put", "notes", R"({"id": "a", "meaning": [1, 0.5]})"}).exit_code, 0);
+  const Outcome exported = daemon_.Call({"export", "table", "notes", File("notes")});
+  ASSERT_EQ(exported.exit_code, 0) << exported.err;
+  const Outcome imported = Import("notes_copy", "notes", {"--create"});
+  ASSERT_EQ(imported.exit_code, 0) << imported.err;
+  EXPECT_EQ(Scan("notes_copy"), Scan("notes"));
+  EXPECT_THAT(daemon_.Call({"-o", "jsonl", "table", "describe", "notes_copy"}).out, HasSubstr("ByMeaning"));
+}
+
 TEST_F(TableFilesTest, OverHttpPagesAreOfSeveralStates) {
   testing::TemporaryDirectory directory;
   e2e::DaemonProcess other(directory.path());
@@ -178,6 +239,118 @@ TEST_F(TableFilesTest, ExportOverwritesNothing) {
   testing::WriteFile(File("plain"), "");
   EXPECT_EQ(Export("plain").exit_code, 1);
   EXPECT_EQ(daemon_.Call({"export", "table", "nothing", File("none")}).exit_code, 3);
+}
+
+// The folder and the state may be there, and what an attempt before left.
+TEST_F(TableFilesTest, ExportGoesOnOnlyWithItsOwnState) {
+  PutItemsOfAllTypes();
+  // An export that failed at once.
+  fs::create_directories(File("early") + "/data");
+  testing::WriteFile(File("early") + "/itemdb-export.json.new", "{");
+  const Outcome early = Export("early");
+  EXPECT_EQ(early.exit_code, 0) << early.err;
+
+  ASSERT_EQ(Export("files").exit_code, 0);
+  const std::string state = File("files") + "/itemdb-export.json";
+  testing::WriteFile(state, ExportStateOf("files", "JSON").dump());
+  const Outcome other = Export("files");
+  EXPECT_NE(other.exit_code, 0) << "the whole export is not the one that was asked for";
+  EXPECT_THAT(other.err, HasSubstr("is of another export"));
+  testing::WriteFile(state, ExportStateOf("files", "DYNAMODB_JSON").dump());
+  const Outcome whole = Export("files");
+  EXPECT_EQ(whole.exit_code, 0) << whole.err;
+  EXPECT_FALSE(fs::exists(state));
+
+  // Data files of an attempt before, which the daemon would import too.
+  testing::WriteFile(state, ExportStateOf("files", "DYNAMODB_JSON").dump());
+  fs::remove(File("files") + "/itemdb-manifest.json");
+  testing::WriteFile(File("files") + "/data/00000007.json.gz", "old");
+  testing::WriteFile(File("files") + "/data/00000008.json.gz.partial", "old");
+  const Outcome again = Export("files");
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_EQ(std::distance(fs::directory_iterator(File("files") + "/data"), fs::directory_iterator()), 1);
+
+  EXPECT_EQ(Export("no", {"--format", "CSV", "--columns", "id,,at"}).exit_code, 2);
+  EXPECT_EQ(Export("no", {"--format", "CSV", "--columns", "id,at,id"}).exit_code, 2);
+  EXPECT_FALSE(fs::exists(File("no")));
+  const Outcome by_arn =
+      daemon_.Call({"export", "table", "arn:aws:dynamodb:local:000000000000:table/types", File("by_arn")});
+  EXPECT_EQ(by_arn.exit_code, 0) << by_arn.err;
+  const Outcome into_arn = Import("arn:aws:dynamodb:local:000000000000:table/types", "by_arn");
+  EXPECT_EQ(into_arn.exit_code, 0) << into_arn.err;
+}
+
+// A table that somebody else made is not filled by an import that was to make its own.
+TEST_F(TableFilesTest, ImportFillsOnlyTheTableThatItMade) {
+  PutItemsOfAllTypes();
+  ASSERT_EQ(Export("files").exit_code, 0);
+  const std::string path = File("files") + "/itemdb-manifest.json";
+  const std::string manifest = testing::ReadFile(path);
+  nlohmann::json refused = nlohmann::json::parse(manifest);
+  refused["table"]["AttributeDefinitions"].push_back({{"AttributeName", "unused"}, {"AttributeType", "S"}});
+  testing::WriteFile(path, refused.dump());
+  ExpectRefused(Import("copy", "files", {"--create"}), "");
+  testing::WriteFile(path, manifest);
+  CreateTableOf(
+      R"({"TableName": "copy", "BillingMode": "PAY_PER_REQUEST", "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}, {"AttributeName": "at", "KeyType": "RANGE"}], "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}, {"AttributeName": "at", "AttributeType": "N"}]})");
+  const Outcome foreign = Import("copy", "files", {"--create"});
+  EXPECT_NE(foreign.exit_code, 0) << foreign.out;
+  EXPECT_THAT(foreign.err, HasSubstr("there is a table copy already"));
+  EXPECT_EQ(Scan("copy"), "");
+
+  // An attempt that was killed while it made the table: one that is older is not its own.
+  Sha256 source;
+  const nlohmann::json file = ManifestOf("files")["files"][0];
+  source.Add("DYNAMODB_JSON\n" + file["key"].get<std::string>() + "\n" + file["sha256"].get<std::string>() +
+             "\n");
+  nlohmann::json state = {{"version", 1},      {"source", source.Finish()},
+                          {"tableId", ""},     {"databaseId", "x"},
+                          {"beginSeconds", 0}, {"file", 0},
+                          {"line", 1},         {"putItems", 0},
+                          {"leftOutLines", 0}, {"reportBytes", 0}};
+  const std::string state_path = File("files") + "/itemdb-import-copy.json";
+  testing::WriteFile(state_path, state.dump());
+  EXPECT_THAT(Import("copy", "files", {"--create"}).err, HasSubstr("into another database"));
+  state["databaseId"] = ManifestOf("files")["databaseId"];
+  state["beginSeconds"] = int64_t{1} << 40;
+  testing::WriteFile(state_path, state.dump());
+  EXPECT_THAT(Import("copy", "files", {"--create"}).err, HasSubstr("there is a table copy already"));
+  EXPECT_FALSE(fs::exists(state_path));
+  EXPECT_EQ(Scan("copy"), "");
+  state["beginSeconds"] = 0;
+  testing::WriteFile(state_path, state.dump());
+  const Outcome resumed = Import("copy", "files", {"--create"});
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(Scan("copy"), Scan("types"));
+}
+
+// The sizes and checksums fit, but the file has fewer items than were written.
+TEST_F(TableFilesTest, ImportCountsTheItemsOfEachFile) {
+  PutItemsOfAllTypes();
+  ASSERT_EQ(Export("files").exit_code, 0);
+  nlohmann::json changed = ManifestOf("files");
+  changed["files"][0]["items"] = 5;
+  testing::WriteFile(File("files") + "/itemdb-manifest.json", changed.dump());
+  const Outcome imported = Import("types_copy", "files", {"--create"});
+  EXPECT_NE(imported.exit_code, 0) << imported.out;
+  EXPECT_THAT(imported.err, HasSubstr("has 4 items instead of 5"));
+}
+
+// A quote that is not closed, or is where none may be, takes no other line with it.
+TEST_F(TableFilesTest, BadQuotesOfCsvAreOneBadLineEach) {
+  fs::create_directory(File("others"));
+  testing::WriteFile(File("others") + "/a.csv",
+                     "id,at,state\nbare,1,5\" disk\ngood,2,x\n\"two\nlines\",3,\"say \"\"hi\"\"\"\n"
+                     "open,4,\"never\ngood,5,y\r\n\"closed\"early,6,z\ngood,7,z");
+  const Outcome csv = Import("types", "others", {"--format", "CSV"});
+  EXPECT_EQ(csv.exit_code, 1);
+  EXPECT_THAT(csv.out, HasSubstr(R"("items": 4, "left_out_lines": 3)")) << csv.err;
+  const std::string listed = testing::ReadFile(File("others") + "/itemdb-import-types-errors.jsonl");
+  EXPECT_THAT(listed, HasSubstr(R"("line": 2, )"));
+  EXPECT_THAT(listed, HasSubstr(R"("line": 6, )"));
+  EXPECT_THAT(listed, HasSubstr(R"("line": 8, )"));
+  EXPECT_THAT(Scan("types"), HasSubstr(R"("id": {"S": "two\nlines"}, "state": {"S": "say \"hi\""})"));
+  EXPECT_THAT(Scan("types"), HasSubstr(R"({"at": {"N": "7"}, "id": {"S": "good"}, "state": {"S": "z"}})"));
 }
 
 TEST_F(TableFilesTest, RefusedImportsChangeNothing) {

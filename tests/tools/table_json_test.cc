@@ -245,6 +245,8 @@ TEST(TableJson, ReadsADescriptionAsTheRequest) {
                             "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["c"]}}],
 "LocalSecondaryIndexes": [{"IndexName": "L", "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"},
                            {"AttributeName": "b", "KeyType": "RANGE"}], "Projection": {"ProjectionType": "ALL"}}],
+"VectorIndexes": [{"IndexName": "V", "VectorAttribute": {"AttributeName": "v"}, "Dimensions": 3, "DistanceFunction": "COSINE",
+                   "Projection": {"ProjectionType": "ALL"}}],
 "Tags": [{"Key": "k", "Value": "v"}], "SSESpecification": {"Enabled": true, "SSEType": "KMS"},
 "StreamSpecification": {"StreamEnabled": true, "StreamViewType": "NEW_IMAGE"}, "DeletionProtectionEnabled": true})");
   ASSERT_TRUE(wanted.ok()) << wanted.status();
@@ -258,6 +260,11 @@ TEST(TableJson, ReadsADescriptionAsTheRequest) {
                           .item_count = 3,
                           .index_size_bytes = 100}};
   description.local_indexes = {{.definition = wanted->local_secondary_indexes[0]}};
+  description.vector_indexes = {{.definition = wanted->vector_indexes.at(0),
+                                 .index_status = TableStatus::kCreating,
+                                 .build = IndexBuild{},
+                                 .skipped_items = 1,
+                                 .item_count = 3}};
   const JsonValue described = TableToJson(description);
   for (const JsonValue& document : {described, JsonValue::Object().Add("Table", described)}) {
     const absl::StatusOr<TableDefinition> read = TableDefinitionFromJson(document);

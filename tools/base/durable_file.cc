@@ -21,9 +21,8 @@ absl::Status FileError(std::string_view doing, std::string_view path) {
 }
 
 absl::StatusOr<std::optional<std::string>> ReadFileIfExists(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) return std::nullopt;
   std::ifstream file(path, std::ios::binary);
+  if (!file.is_open() && errno == ENOENT) return std::nullopt;
   if (!file.is_open()) return FileError("read", path);
   std::ostringstream text;
   text << file.rdbuf();

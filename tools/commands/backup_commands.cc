@@ -93,8 +93,10 @@ void PrintDetails(Context& context, const DatabaseBackupDetails& details) {
   about.AddRow({"size", absl::StrFormat("%s, %s of it in other backups too", BytesText(backup.size_bytes),
                                         BytesText(details.shared_bytes))});
   about.AddRow({"encrypted", details.encrypted ? "yes" : "no"});
-  about.AddRow({"verified", TimeOr(details.verified_time, "never")});
-  about.AddRow({"proven", TimeOr(details.proven_time, "never")});
+  // Notes beside the backup have these times; without notes the end is not known either.
+  const std::string_view otherwise = details.end_time == absl::UnixEpoch() ? "not known" : "never";
+  about.AddRow({"verified", TimeOr(details.verified_time, otherwise)});
+  about.AddRow({"proven", TimeOr(details.proven_time, otherwise)});
   about.AddRow({"tables", WithSeparators(backup.table_count)});
   context.Print(about);
   if (!details.tables.has_value() || details.tables->empty()) return;

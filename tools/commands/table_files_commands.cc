@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
+#include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -90,9 +92,11 @@ void RegisterImportTable(CommandTable& table, CLI::App* group) {
            "The folder is one that \"itemctl export table\" made, or one of an export of itemd's. Items with "
            "the same keys are replaced. After an interruption the same command goes on; the items of the "
            "last "
-           "moment may be put twice. Lines that are no items, and items that are refused, are listed in a "
-           "file "
-           "in the folder, and end the command with an error.",
+           "second, and of the batch of at most 10,000 lines that was being put, may be put twice. Lines "
+           "that "
+           "are no items, and items that are refused, are listed in a file in the folder, and end the "
+           "command "
+           "with an error.",
        .examples = {{"itemctl export table Order order-files && "
                      "itemctl import table OrderCopy order-files --create",
                      "make a second table"},
@@ -101,8 +105,10 @@ void RegisterImportTable(CommandTable& table, CLI::App* group) {
       [options](Context& context) { return RunImportTable(context, *options); });
   command->add_option(std::string(kTableName), options->table_name, "Name of the table")->required();
   command->add_option(std::string(kFolderName), options->folder, "The folder with the files")->required();
-  command->add_flag("--create", options->create,
-                    "Make the table, with the keys, indexes and settings of the exported one");
+  command->add_flag(
+      "--create", options->create,
+      "Make the table, with the keys, indexes and settings of the exported one, but without its time "
+      "to live and point-in-time recovery; from an export of itemd's with the keys only");
   command
       ->add_option("--format", options->format,
                    "DYNAMODB_JSON, JSON or CSV: read all files of this format in the folder, without a "
@@ -123,6 +129,10 @@ absl::Status RunExportTable(Context& context, const ExportTableOptions& options)
   if (!options.columns.empty()) {
     if (table.format != ItemFormat::kCsv) return UsageError("--columns needs --format CSV");
     const std::vector<std::string> columns = absl::StrSplit(options.columns, ',');
+    std::set<std::string_view> seen;
+    for (const std::string& column : columns)
+      if (column.empty() || !seen.insert(column).second)
+        return UsageError("--columns has an empty name or the name " + column + " twice: " + options.columns);
     table.columns = columns;
   }
   ITEMDB_ASSIGN_OR_RETURN(

@@ -77,12 +77,12 @@ DataFileWriter::~DataFileWriter() {
 }
 
 absl::Status DataFileWriter::Append(std::string_view text) {
-  compressor_->Append(text, &compressed_);
+  ITEMDB_RETURN_IF_ERROR(compressor_->Append(text, &compressed_));
   return compressed_.size() < kWriteBytes ? absl::OkStatus() : WriteCompressed();
 }
 
 absl::StatusOr<DataFile> DataFileWriter::Finish() {
-  compressor_->Finish(&compressed_);
+  ITEMDB_RETURN_IF_ERROR(compressor_->Finish(&compressed_));
   ITEMDB_RETURN_IF_ERROR(WriteCompressed());
   const std::string partial = path_ + ".partial";
   if (fsync(descriptor_) != 0) return FileError("write", partial);

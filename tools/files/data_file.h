@@ -32,7 +32,7 @@ class Sha256 {
 };
 
 // A file that is being written as NAME.partial, and has its own name when it is whole. Not thread-safe.
-// Errors of all functions: FAILED_PRECONDITION, as FileError.
+// Errors of all functions: FAILED_PRECONDITION, as FileError; those of Compressor.
 class DataFileWriter {
  public:
   // A file NAME.partial that is there is of an attempt that was killed, and is replaced.

@@ -10,9 +10,11 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "tools/files/export_manifest.h"
 
 namespace itemdb::tools {
 
@@ -33,7 +35,11 @@ class ExportFolder {
   const std::string& path() const { return path_; }
   std::string PathOf(std::string_view name) const { return path_ + "/" + std::string(name); }
   bool Has(std::string_view name) const;
+  // An empty folder data/ and what was to become the first state do not count.
   bool IsEmpty() const;
+  // Deletes the data files, also those that are not whole, that are not in `files`. FAILED_PRECONDITION, as
+  // FileError.
+  absl::Status RemoveOtherDataFiles(const std::vector<DataFile>& files) const;
 
  private:
   ExportFolder(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}

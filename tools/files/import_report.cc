@@ -3,6 +3,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
+
 #include "common/status_macros.h"
 #include "tools/base/durable_file.h"
 #include "tools/json/json_value.h"
@@ -18,6 +21,12 @@ absl::Status ImportReport::Open() {
   descriptor_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
   if (descriptor_ < 0 || ftruncate(descriptor_, bytes_) != 0 || lseek(descriptor_, 0, SEEK_END) < 0)
     return FileError("write", path_);
+  return absl::OkStatus();
+}
+
+absl::Status ImportReport::Cut() {
+  if (bytes_ > 0) return Open();
+  if (std::remove(path_.c_str()) != 0 && errno != ENOENT) return FileError("delete", path_);
   return absl::OkStatus();
 }
 

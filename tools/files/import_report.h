@@ -13,14 +13,15 @@ namespace itemdb::tools {
 // Not thread-safe. Errors of all functions: FAILED_PRECONDITION, as FileError.
 class ImportReport {
  public:
-  // `lines` and `bytes`: what the report had when the state of the import was stored. What is behind them is
-  // cut off.
+  // `lines` and `bytes`: what the report had when the state of the import was stored.
   ImportReport(std::string path, int64_t lines, int64_t bytes)
       : path_(std::move(path)), lines_(lines), bytes_(bytes) {}
   ~ImportReport();
   ImportReport(const ImportReport&) = delete;
   ImportReport& operator=(const ImportReport&) = delete;
 
+  // Cuts off what is behind `bytes`. Call before Add().
+  absl::Status Cut();
   absl::Status Add(std::string_view file, int64_t line, std::string_view reason);
   // Before a state with lines() and bytes() is stored.
   absl::Status Sync();

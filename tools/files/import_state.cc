@@ -26,6 +26,8 @@ absl::StatusOr<std::optional<ImportState>> LoadImportState(const std::string& pa
         absl::StrCat(path, " is of another version of itemctl; delete it to begin again"));
   }
   const ImportState state{.source = reader.RequiredString("source"),
+                          .database_id = reader.OptionalString("databaseId"),
+                          .begin_seconds = reader.RequiredInt64("beginSeconds"),
                           .table_id = reader.OptionalString("tableId"),
                           .file = reader.RequiredInt64("file"),
                           .line = reader.RequiredInt64("line"),
@@ -40,6 +42,8 @@ absl::Status StoreImportState(const std::string& path, const ImportState& state)
   const JsonValue json = JsonValue::Object()
                              .Add("version", kImportStateVersion)
                              .Add("source", state.source)
+                             .Add("databaseId", state.database_id)
+                             .Add("beginSeconds", state.begin_seconds)
                              .Add("tableId", state.table_id)
                              .Add("file", state.file)
                              .Add("line", state.line)

@@ -11,9 +11,13 @@
 namespace itemdb::tools {
 
 struct ImportState {
-  // What must be the same when the import goes on: the files and their checksums, in one SHA-256, and the id
-  // of the table. The id is empty while the table is being made.
+  // What must be the same when the import goes on: the format, the files and their checksums, in one SHA-256;
+  // the database (empty over DynamoDB's protocol), and the id of the table, which is empty while the table is
+  // being made.
   std::string source = {};
+  std::string database_id = {};
+  // Seconds since 1970: a table that is older was not made by this import.
+  int64_t begin_seconds = 0;
   std::string table_id = {};
   // The next line to be put: of the file with this number, from 0.
   int64_t file = 0;

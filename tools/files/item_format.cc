@@ -50,7 +50,7 @@ std::string SuffixOf(ItemFormat format, Compression compression) {
 
 Compression CompressionOfFile(std::string_view name) {
   if (name.ends_with(".gz")) return Compression::kGzip;
-  return name.ends_with(".zst") || name.ends_with(".zstd") ? Compression::kZstd : Compression::kNone;
+  return name.ends_with(".zst") ? Compression::kZstd : Compression::kNone;
 }
 
 }  // namespace itemdb::tools

@@ -1,9 +1,8 @@
 // The forms that items have in data files, and the names of these files.
 //
-//   DYNAMODB_JSON   {"Item":{"id":{"S":"a"},"price":{"N":"25.5"}}}    as in exports of DynamoDB; nothing is
-//   lost JSON            {"id": "a", "price": 25.5}                        binary values and sets lose their
-//   types CSV             id,price                                          a line of names, then a line for
-//   each item
+//   DYNAMODB_JSON   {"Item":{"id":{"S":"a"},"price":{"N":"25.5"}}}, as in exports of DynamoDB
+//   JSON            {"id": "a", "price": 25.5}; binary values and sets lose their types
+//   CSV             id,price
 //                   a,25.5
 #pragma once
 

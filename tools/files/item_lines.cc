@@ -64,17 +64,25 @@ absl::StatusOr<std::optional<Value>> ParseCell(const std::string& cell, ColumnTy
 absl::StatusOr<bool> ItemLines::NextLine(std::string_view* line) {
   size_t searched = begin_;
   bool in_quotes = false;
+  // A quote opens a cell at its beginning; right behind the quote that closes it, it belongs to the cell.
+  bool may_open = true;
   while (true) {
     for (; searched < buffer_.size(); ++searched) {
       const char c = buffer_[searched];
-      // A newline between quotes is part of a cell.
-      if (c == '"' && format_ == ItemFormat::kCsv) in_quotes = !in_quotes;
-      if (c == '\n' && !in_quotes) break;
+      if (in_quotes) {
+        may_open = c == '"';
+        in_quotes = !may_open;
+        continue;
+      }
+      if (c == '\n') break;
+      in_quotes = may_open && c == '"' && format_ == ItemFormat::kCsv;
+      may_open = c == ',';
     }
     if (searched < buffer_.size() || at_end_) break;
     buffer_.erase(0, begin_);
     searched -= begin_;
     begin_ = 0;
+    if (buffer_.size() > kMaxLineBytes && in_quotes && buffer_.find('\n') != std::string::npos) break;
     if (buffer_.size() > kMaxLineBytes)
       return absl::InvalidArgumentError(absl::StrCat("line ", next_number_, " is longer than 8 MiB"));
     const size_t size = buffer_.size();
@@ -89,6 +97,8 @@ absl::StatusOr<bool> ItemLines::NextLine(std::string_view* line) {
     }
   }
   if (begin_ == buffer_.size()) return false;
+  // The quote is never closed: the line is an error, and those behind it are read.
+  if (in_quotes) searched = std::min(buffer_.find('\n', begin_), searched);
   *line = std::string_view(buffer_).substr(begin_, searched - begin_);
   begin_ = std::min(searched + 1, buffer_.size());
   next_number_ += 1 + std::count(line->begin(), line->end(), '\n');
@@ -102,14 +112,16 @@ absl::StatusOr<std::optional<ItemLines::Line>> ItemLines::Next() {
     std::string_view line;
     ITEMDB_ASSIGN_OR_RETURN(const bool is_line, NextLine(&line));
     if (!is_line) return std::nullopt;
-    if (WithoutLeadingSpace(line).empty()) continue;
+    // Spaces may be the only cell of a line of CSV.
+    if (format_ == ItemFormat::kCsv ? line.empty() : WithoutLeadingSpace(line).empty()) continue;
     switch (format_) {
       case ItemFormat::kDynamoDbJson:
         return Line{.number = number, .bytes = line.size(), .item = ParseDynamoDbLine(line)};
       case ItemFormat::kJson:
         return Line{.number = number, .bytes = line.size(), .item = itemdb::ItemFromJson(line)};
       case ItemFormat::kCsv:
-        if (!columns_.empty()) return Line{.number = number, .bytes = line.size(), .item = ParseRow(line)};
+        if (!columns_.empty())
+          return Line{.number = number, .bytes = line.size(), .item = ParseRow(line, number)};
         ITEMDB_RETURN_IF_ERROR(ReadHeader(line));
     }
   }
@@ -128,9 +140,16 @@ absl::Status ItemLines::ReadHeader(std::string_view line) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Item> ItemLines::ParseRow(std::string_view line) {
+absl::StatusOr<Item> ItemLines::ParseRow(std::string_view line, int64_t number) {
   std::string reason;
-  if (!SplitCsvLine(line, ',', &cells_, &reason)) return absl::InvalidArgumentError(reason);
+  if (!SplitCsvLine(line, ',', &cells_, &reason)) {
+    // Perhaps a quote was not closed: the other lines of it are read by themselves.
+    if (const size_t newline = line.find('\n'); newline != std::string_view::npos) {
+      begin_ = static_cast<size_t>(line.data() - buffer_.data()) + newline + 1;
+      next_number_ = number + 1;
+    }
+    return absl::InvalidArgumentError(reason);
+  }
   if (cells_.size() != columns_.size()) {
     return absl::InvalidArgumentError(
         absl::StrCat("the line has ", cells_.size(), " cells, but there are ", columns_.size(), " columns"));

@@ -33,17 +33,20 @@ class ItemLines {
   ItemLines(ByteSource& text, ItemFormat format, const ColumnTypes& types)
       : text_(text), format_(format), types_(types) {}
 
-  // The next line that is not blank; nothing at the end. INVALID_ARGUMENT: a line is too long, the line of
-  // names of CSV cannot be used, or the file cannot be decompressed. Errors of the source.
+  // The next line that is not blank, or of CSV not empty; nothing at the end. INVALID_ARGUMENT: a line is too
+  // long, the line of names of CSV cannot be used, or the file cannot be decompressed. Errors of the source.
   absl::StatusOr<std::optional<Line>> Next();
   // The line that Next() would read.
   int64_t next_number() const { return next_number_; }
+  // Blank lines may be items without an attribute that is a column.
+  bool has_one_column() const { return columns_.size() == 1; }
 
  private:
   // Sets `*line` to the next line without its end; valid until the next call. False: the end.
   absl::StatusOr<bool> NextLine(std::string_view* line);
   absl::Status ReadHeader(std::string_view line);
-  absl::StatusOr<Item> ParseRow(std::string_view line);
+  // What cannot be split into cells ends behind its first line: the next line is read from there.
+  absl::StatusOr<Item> ParseRow(std::string_view line, int64_t number);
 
   ByteSource& text_;
   const ItemFormat format_;

@@ -1,6 +1,5 @@
 #include "tools/files/item_text.h"
 
-#include <set>
 #include <utility>
 
 #include "common/csv.h"
@@ -30,16 +29,6 @@ ColumnType ColumnTypeOf(const Value& value) {
   }
 }
 
-std::vector<std::string> AllColumns(const std::vector<Item>& items, const std::vector<std::string>& leading) {
-  std::set<std::string> names;
-  for (const Item& item : items)
-    for (const Attribute& attribute : item) names.insert(attribute.name);
-  std::vector<std::string> columns = leading;
-  for (const std::string& name : leading) names.erase(name);
-  columns.insert(columns.end(), names.begin(), names.end());
-  return columns;
-}
-
 }  // namespace
 
 void ItemText::Add(Item item, std::string* out) {
@@ -54,8 +43,10 @@ void ItemText::Add(Item item, std::string* out) {
       break;
     case ItemFormat::kCsv:
       if (options_.columns.empty()) {
-        for (const Attribute& attribute : item)
+        for (const Attribute& attribute : item) {
           text_bytes_ += static_cast<int64_t>(attribute.name.size() + CellOf(attribute.value).size());
+          if (kept_names_.insert(attribute.name).second) kept_name_bytes_ += attribute.name.size();
+        }
         return kept_.push_back(std::move(item));
       }
       if (item_count_ == 1) AppendCsvLine(options_.columns, out);
@@ -67,10 +58,18 @@ void ItemText::Add(Item item, std::string* out) {
 
 void ItemText::Finish(std::string* out) {
   if (kept_.empty()) return;
-  const std::vector<std::string> columns = AllColumns(kept_, options_.leading_columns);
+  const std::vector<std::string> columns = ColumnsOfKept();
   AppendCsvLine(columns, out);
   for (const Item& item : kept_) AppendRow(item, columns, out);
   kept_.clear();
+}
+
+std::vector<std::string> ItemText::ColumnsOfKept() const {
+  std::set<std::string, std::less<>> names = kept_names_;
+  std::vector<std::string> columns = options_.leading_columns;
+  for (const std::string& name : columns) names.erase(name);
+  columns.insert(columns.end(), names.begin(), names.end());
+  return columns;
 }
 
 void ItemText::AppendRow(const Item& item, const std::vector<std::string>& columns, std::string* out) {

@@ -1,7 +1,10 @@
 // Makes the text of one data file of items.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,16 +33,26 @@ class ItemText {
   // Appends what was kept. Call once.
   void Finish(std::string* out);
   int64_t item_count() const { return item_count_; }
+  // The columns of what is kept are so many, or their names so long, that the file should end.
+  bool has_many_cells() const {
+    return kept_names_.size() * kept_.size() > kMaxKeptCells || kept_name_bytes_ > kMaxHeaderBytes;
+  }
   // Bytes of text, an estimate for items that are kept.
   int64_t text_bytes() const { return text_bytes_; }
 
  private:
+  static constexpr size_t kMaxKeptCells = 64 << 20;
+  static constexpr size_t kMaxHeaderBytes = 1 << 20;
+
+  std::vector<std::string> ColumnsOfKept() const;
   void AppendRow(const Item& item, const std::vector<std::string>& columns, std::string* out);
   void NoteType(const std::string& column, const Value& value);
 
   const ItemTextOptions& options_;
   ColumnTypes& types_;
   std::vector<Item> kept_;
+  std::set<std::string, std::less<>> kept_names_;
+  size_t kept_name_bytes_ = 0;
   int64_t item_count_ = 0;
   int64_t text_bytes_ = 0;
   // Of one row; a member, so that its memory is used again.

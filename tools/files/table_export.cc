@@ -32,10 +32,14 @@ class ExportRun {
       : command_(command), options_(options), folder_(std::move(folder)) {}
 
   absl::StatusOr<ExportManifest> Run() {
-    if (folder_.Has(kManifestName)) return EndOfWholeExport();
+    if (folder_.Has(kManifestName) && !folder_.Has(kExportStateName)) {
+      return absl::FailedPreconditionError(folder_.path() + " has an export already; name another folder");
+    }
     ITEMDB_ASSIGN_OR_RETURN(TableResult described,
                             command_.client.DescribeTable(options_.table_name, command_.call));
     table_ = std::move(described.table);
+    ITEMDB_ASSIGN_OR_RETURN(database_id_, DatabaseIdOf(command_));
+    if (folder_.Has(kManifestName)) return EndOfWholeExport();
     text_options_ = {.format = options_.format, .columns = options_.columns};
     for (const KeySchemaElement& key : table_.definition.key_schema)
       text_options_.leading_columns.push_back(key.attribute_name);
@@ -50,12 +54,14 @@ class ExportRun {
  private:
   // The manifest is there: only the state file may have been left to delete.
   absl::StatusOr<ExportManifest> EndOfWholeExport() {
+    ITEMDB_RETURN_IF_ERROR(LoadState().status());
     const std::string path = folder_.PathOf(kManifestName);
-    if (!folder_.Has(kExportStateName)) {
-      return absl::FailedPreconditionError(folder_.path() + " has an export already; name another folder");
-    }
     ITEMDB_ASSIGN_OR_RETURN(const std::optional<std::string> text, ReadFileIfExists(path));
     ITEMDB_ASSIGN_OR_RETURN(ExportManifest manifest, ParseManifest(text.value_or(""), path));
+    if (options_.needs_one_state && !manifest.one_state) {
+      return absl::FailedPreconditionError(folder_.path() +
+                                           " has an export of several states already; name another folder");
+    }
     ITEMDB_RETURN_IF_ERROR(DeleteState());
     return manifest;
   }
@@ -63,27 +69,20 @@ class ExportRun {
   // What must be the same when an export goes on.
   JsonValue Identity() const {
     return JsonValue::Object()
-        .Add("table", options_.table_name)
+        .Add("table", table_.definition.table_name)
         .Add("tableId", table_.table_id)
+        .Add("databaseId", database_id_)
         .Add("format", NameOf(options_.format))
         .Add("compression", NameOf(options_.compression))
         .Add("columns", absl::StrJoin(options_.columns, ","));
   }
 
-  absl::Status BeginOrResume() {
-    manifest_.format = options_.format;
-    manifest_.compression = options_.compression;
-    manifest_.one_state = true;
+  // The state of this export; nothing if there is no file.
+  absl::StatusOr<std::optional<JsonValue>> LoadState() const {
     const std::string path = folder_.PathOf(kExportStateName);
     ITEMDB_ASSIGN_OR_RETURN(const std::optional<std::string> text, ReadFileIfExists(path));
-    if (!text.has_value()) {
-      if (!folder_.IsEmpty()) {
-        return absl::FailedPreconditionError(
-            folder_.path() + " is not empty and has no export that could go on; name another folder");
-      }
-      return Begin();
-    }
-    const absl::StatusOr<JsonValue> json = ParseJson(*text);
+    if (!text.has_value()) return std::nullopt;
+    absl::StatusOr<JsonValue> json = ParseJson(*text);
     if (!json.ok()) return absl::DataLossError(path + " is no state of an export: delete the folder");
     const JsonValue* version = json->FindOrNull("version");
     if (version == nullptr || version->text != absl::StrCat(kExportStateVersion))
@@ -94,21 +93,29 @@ class ExportRun {
           absl::StrCat(path, " is of another export: ", identity == nullptr ? "" : OneLine(*identity),
                        "; run it with the same table and options to go on, or name another folder"));
     }
-    return Resume(*json, path);
+    return *std::move(json);
   }
 
-  absl::Status Begin() {
+  absl::Status BeginOrResume() {
+    manifest_.format = options_.format;
+    manifest_.compression = options_.compression;
+    manifest_.one_state = true;
+    manifest_.database_id = database_id_;
+    ITEMDB_ASSIGN_OR_RETURN(const std::optional<JsonValue> state, LoadState());
+    if (state.has_value()) {
+      ITEMDB_RETURN_IF_ERROR(Resume(*state, folder_.PathOf(kExportStateName)));
+    } else if (folder_.IsEmpty()) {
+      ITEMDB_ASSIGN_OR_RETURN(manifest_.change_sequence, ChangeSequence());
+      ITEMDB_RETURN_IF_ERROR(StoreState());
+    } else {
+      return absl::FailedPreconditionError(
+          folder_.path() + " is not empty and has no export that could go on; name another folder");
+    }
     std::error_code error;
     std::filesystem::create_directory(folder_.PathOf(kDataFolder), error);
-    if (error) {
-      return absl::FailedPreconditionError("cannot make the folder " + folder_.PathOf(kDataFolder) + ": " +
-                                           error.message());
-    }
-    // Over DynamoDB's protocol the daemon is not asked, and tells no change sequence.
-    if (const auto status = command_.client.GetStatus({}, command_.call); status.ok())
-      manifest_.database_id = status->database_id;
-    ITEMDB_ASSIGN_OR_RETURN(manifest_.change_sequence, ChangeSequence());
-    return StoreState();
+    if (!error) return absl::OkStatus();
+    return absl::FailedPreconditionError("cannot make the folder " + folder_.PathOf(kDataFolder) + ": " +
+                                         error.message());
   }
 
   absl::Status Resume(const JsonValue& state, const std::string& path) {
@@ -120,12 +127,12 @@ class ExportRun {
     }
     if (options_.needs_one_state) {
       command_.say("the state that the interrupted export was read from is gone: beginning again");
-      for (const DataFile& file : manifest_.files) std::remove(folder_.PathOf(file.key).c_str());
       manifest_.files.clear();
       manifest_.columns.clear();
       manifest_.one_state = true;
       ITEMDB_ASSIGN_OR_RETURN(manifest_.change_sequence, ChangeSequence());
-      return StoreState();
+      ITEMDB_RETURN_IF_ERROR(StoreState());
+      return folder_.RemoveOtherDataFiles(manifest_.files);
     }
     for (const DataFile& file : manifest_.files) {
       std::error_code error;
@@ -209,7 +216,8 @@ class ExportRun {
     ITEMDB_RETURN_IF_ERROR(file_->Append(lines_));
     command_.progress.Add(1);
     const int64_t max_bytes = options_.format == ItemFormat::kCsv ? kMaxKeptTextBytes : kMaxFileTextBytes;
-    if (text_->item_count() < options_.items_per_file && text_->text_bytes() < max_bytes)
+    if (text_->item_count() < options_.items_per_file && text_->text_bytes() < max_bytes &&
+        !text_->has_many_cells())
       return absl::OkStatus();
     return FinishFile();
   }
@@ -239,6 +247,10 @@ class ExportRun {
     if (!manifest_.one_state || manifest_.last_change_sequence == 0) {
       ITEMDB_ASSIGN_OR_RETURN(manifest_.last_change_sequence, ChangeSequence());
     }
+    // A backup was restored meanwhile.
+    if (manifest_.last_change_sequence < manifest_.change_sequence)
+      manifest_.change_sequence = manifest_.last_change_sequence = 0;
+    ITEMDB_RETURN_IF_ERROR(folder_.RemoveOtherDataFiles(manifest_.files));
     const std::string text = Indented(ManifestToJson(manifest_, table_)) + "\n";
     ITEMDB_RETURN_IF_ERROR(ReplaceFile(folder_.PathOf(kManifestName), text, 0666));
     ITEMDB_RETURN_IF_ERROR(DeleteState());
@@ -249,6 +261,7 @@ class ExportRun {
   const TableExportOptions& options_;
   const ExportFolder folder_;
   TableDescription table_;
+  std::string database_id_;
   ItemTextOptions text_options_;
   ExportManifest manifest_;
   std::optional<Item> last_key_;
@@ -261,6 +274,15 @@ class ExportRun {
 };
 
 }  // namespace
+
+absl::StatusOr<std::string> DatabaseIdOf(const LongCommand& command) {
+  const absl::StatusOr<DaemonStatus> status = command.client.GetStatus({}, command.call);
+  if (status.ok()) return status->database_id;
+  if (absl::IsUnavailable(status.status()) || absl::IsDeadlineExceeded(status.status()) ||
+      absl::IsCancelled(status.status()))
+    return status.status();
+  return "";
+}
 
 absl::StatusOr<ExportManifest> ExportTable(const LongCommand& command, const TableExportOptions& options) {
   ITEMDB_ASSIGN_OR_RETURN(ExportFolder folder, ExportFolder::CreateAndLock(options.folder));

@@ -45,6 +45,9 @@ struct LongCommand {
   std::function<void(const std::string&)> say;
 };
 
+// Empty where the daemon does not tell it, as over DynamoDB's protocol. Errors: it cannot be asked now.
+absl::StatusOr<std::string> DatabaseIdOf(const LongCommand& command);
+
 // FAILED_PRECONDITION: the folder has other files, an export that is whole, or one of another table or with
 // other options; or it cannot be written. ABORTED: needs_one_state, and the table cannot be read within a
 // minute. NOT_FOUND: there is no such table. Other errors of the client; then the same call goes on.

@@ -2,7 +2,7 @@
 //
 // The sizes and checksums of all files are compared first. Then the items are put by the bulk write, in the
 // order of the files. A state file in the folder says up to which line they are acknowledged, so an import
-// that was killed goes on there; at most the items of the last moment are put twice. Lines that are no items,
+// that was killed goes on there; only what was put since is put twice. Lines that are no items,
 // and items that the daemon refuses, are left out and listed in a report in the folder.
 #pragma once
 
@@ -35,7 +35,9 @@ struct TableImportResult {
 
 // NOT_FOUND: there is no such table, or a file is missing. ALREADY_EXISTS: the table to be made.
 // FAILED_PRECONDITION: the folder has no export, one that is not whole, of another version or with other
-// keys, or the state of another import. DATA_LOSS: a file is not as it was written. Nothing was written then.
+// keys, or the state of another import. DATA_LOSS: a file is not as it was written. Nothing was written then,
+// unless a file has another number of items (DATA_LOSS) or the table was made again meanwhile
+// (FAILED_PRECONDITION); the state stays then.
 // Other errors of the client; then the same call goes on.
 absl::StatusOr<TableImportResult> ImportTable(const LongCommand& command, const TableImportOptions& options);
 

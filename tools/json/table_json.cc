@@ -231,7 +231,8 @@ JsonValue RequestOfDescription(const JsonValue& json) {
   const bool on_demand = billing == "PAY_PER_REQUEST";
   KeepThroughput(request, on_demand);
   for (auto& [name, indexes] : request.members) {
-    if (name != "GlobalSecondaryIndexes" && name != "LocalSecondaryIndexes") continue;
+    if (name != "GlobalSecondaryIndexes" && name != "LocalSecondaryIndexes" && name != "VectorIndexes")
+      continue;
     for (JsonValue& index : indexes.elements) {
       Remove(index, {"IndexStatus", "Backfilling", "Build", "ItemCount", "IndexSizeBytes", "IndexArn",
                      "SkippedItemCount"});

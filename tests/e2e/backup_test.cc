@@ -90,7 +90,7 @@ TEST_F(BackupE2e, ADamagedBackupIsNoLongerDescribedAsVerified) {
   EXPECT_TRUE(described().contains("verified_time"));
   // Without the notes nobody knows.
   fs::remove_all(backups_ + "/ended");
-  EXPECT_THAT(Itemctl({"backup", "describe", "1"}).out, HasSubstr("verified   not known"));
+  EXPECT_THAT(Itemctl({"-o", "table", "backup", "describe", "1"}).out, HasSubstr("verified   not known"));
 }
 
 TEST_F(BackupE2e, AnOlderBackupIsRestoredByItsNumber) {

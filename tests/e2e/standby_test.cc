@@ -181,9 +181,11 @@ TEST_P(StandbyKillE2e, HasEveryWriteUpToItsPromotionAndNoOtherThroughKillMinus9O
   AwaitRefusal();
   // It tells the writes that were answered and did not reach the standby.
   std::set<std::string> diverged;
-  for (const Json& change : ParseLines(Itemctl({"standby", "diverged", "-o", "jsonl"}).out))
-    diverged.insert(change["key"]["pk"]);
-  for (const auto& [change, key] : answered) EXPECT_EQ(diverged.contains(key), change > last) << key;
+  const CommandResult told = Itemctl({"standby", "diverged", "-o", "jsonl"});
+  EXPECT_EQ(told.exit_code, 0) << told.err;
+  for (const Json& change : ParseLines(told.out)) diverged.insert(change["key"]["pk"]);
+  for (const auto& [change, key] : answered)
+    EXPECT_EQ(diverged.contains(key), change > last) << key << " is change " << change << " of " << last;
   const CommandResult refused = Itemctl({"item", "put", "Things", R"({"pk": "late"})"});
   EXPECT_NE(refused.exit_code, 0);
   EXPECT_THAT(refused.err, HasSubstr("its standby was promoted"));

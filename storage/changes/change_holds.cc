@@ -211,7 +211,7 @@ absl::StatusOr<v1::ReleaseChangesReply> Release(Engine& engine, const v1::Releas
   if (!before.has_value()) return HoldEndedError(request.name(), before);
   // No TakeCommit: releases are no more than holds that were made, and a reader that makes many must not keep
   // an operator from releasing one.
-  *before = engine.hold_renewals().Apply(*std::move(before));
+  v1::ChangeHold hold = engine.hold_renewals().Apply(*before);
   engine.hold_renewals().Doubt(request.name());
   // The record of one that has ended goes too.
   ITEMDB_RETURN_IF_ERROR(
@@ -220,9 +220,9 @@ absl::StatusOr<v1::ReleaseChangesReply> Release(Engine& engine, const v1::Releas
       }).status());
   engine.hold_renewals().Forget(request.name());
   engine.options().log->info("hold of the change log released name={} after_sequence={} state={}",
-                             before->name(), before->after_sequence(), StateName(before->state()));
+                             hold.name(), hold.after_sequence(), StateName(hold.state()));
   v1::ReleaseChangesReply reply;
-  *reply.mutable_hold() = *std::move(before);
+  *reply.mutable_hold() = std::move(hold);
   return reply;
 }
 

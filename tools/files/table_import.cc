@@ -243,7 +243,7 @@ class ImportRun {
       if (!at_end) ++line_count;
       if (!at_end && (*line)->number >= state_.line) {
         batch_bytes += (*line)->bytes;
-        AddLine(**std::move(line), &batch);
+        AddLine(std::move(**line), &batch);
       }
       if (is_unreadable) {
         batch.push_back({.number = lines.next_number(), .item = {}});

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "client/end_thread.h"
 
 namespace itemdb {
 
@@ -32,12 +33,8 @@ Timer::~Timer() {
     thread = std::move(state_->thread);
   }
   state_->changed.notify_one();
-  if (!thread.joinable()) return;
-  if (thread.get_id() == std::this_thread::get_id()) {
-    thread.detach();  // It holds the state and leaves its loop next.
-  } else {
-    thread.join();
-  }
+  // One that destroys its own timer holds the state and leaves its loop next.
+  if (thread.joinable()) EndThread(std::move(thread));
 }
 
 Timer::Clock::time_point Timer::ByClock(absl::Time time) {

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "client/end_thread.h"
 
 namespace itemdb {
 namespace {
@@ -28,7 +29,12 @@ constexpr int kMaxPollMs = 60'000;
 constexpr size_t kMaxReplyBytes = 64 << 20;
 
 void InitializeCurl() {
-  static const CURLcode initialized = curl_global_init(CURL_GLOBAL_DEFAULT);
+  static const CURLcode initialized = [] {
+    const CURLcode code = curl_global_init(CURL_GLOBAL_DEFAULT);
+    // OpenSSL's end would take away the error states of loops' threads.
+    EndThreadsBeforeEarlierExitFunctions();
+    return code;
+  }();
   static_cast<void>(initialized);
 }
 
@@ -325,11 +331,7 @@ CurlLoop::~CurlLoop() {
     state_->stops = true;
   }
   curl_multi_wakeup(state_->multi);
-  if (state_->thread.get_id() == std::this_thread::get_id()) {
-    state_->thread.detach();
-  } else {
-    state_->thread.join();
-  }
+  EndThread(std::move(state_->thread));
 }
 
 uint64_t CurlLoop::Post(CurlRequest request, Done done) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "storage/base/xxh3.h"
+#include "storage/store/log_types.h"
 
 namespace itemdb::storage {
 namespace {
@@ -66,7 +67,8 @@ absl::Status CheckManifest(rocksdb::Env* env, const std::string& path) {
   }
   if (*number > mark->number) return absl::OkStatus();
   uint64_t bytes = 0;
-  if (!env->GetFileSize(path + "/" + name, &bytes).ok() || bytes >= mark->bytes) return absl::OkStatus();
+  if (!env->GetFileSize(path + "/" + name, &bytes).ok()) return absl::OkStatus();
+  if (bytes >= mark->bytes) return CheckManifestRecords(env, path + "/" + name, mark->bytes);
   return DataLossError(name + " has " + std::to_string(bytes) + " bytes, but " + std::to_string(mark->bytes) +
                        " were synced, as the file MANIFEST_SYNCED says");
 }

@@ -22,8 +22,9 @@
 
 namespace itemdb::storage {
 
-// DATA_LOSS: the current MANIFEST of the store in `path` has a lower number or is shorter than the mark says.
-// OK without a mark, and if CURRENT cannot be read: RocksDB says better why.
+// DATA_LOSS: the current MANIFEST of the store in `path` has a lower number or is shorter than the mark says,
+// or has a damaged header of a record in the length of the mark, which RocksDB takes for the end
+// (log_types.h). OK without a mark, and if CURRENT cannot be read: RocksDB says better why.
 absl::Status CheckManifest(rocksdb::Env* env, const std::string& path);
 
 // Keeps the mark of an open store. Thread-safe.

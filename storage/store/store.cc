@@ -14,6 +14,7 @@
 #include "rocksdb/utilities/stackable_db.h"
 #include "spdlog/spdlog.h"
 #include "storage/store/failed_jobs.h"
+#include "storage/store/log_types.h"
 #include "storage/store/logged_changes.h"
 #include "storage/store/rocksdb_cache.h"
 #include "storage/store/rocksdb_options.h"
@@ -177,9 +178,17 @@ absl::Status Store::CheckFamilyName(const StoreOptions& options, const std::stri
                        ". Open the database with the program that wrote it, or a newer one");
 }
 
-rocksdb::Options Store::Prepare(const StoreOptions& options) {
+rocksdb::Options Store::OptionsWithEnv(const StoreOptions& options) {
   logger_ = NewRocksDBLogger(options.log);
   rocksdb::Options base = RocksDBOptions(options, logger_);
+  env_ = options.env;
+  log_types_env_ = rocksdb::NewCompositeEnv(NewLogTypesFileSystem(env_->GetFileSystem()));
+  base.env = log_types_env_.get();
+  return base;
+}
+
+rocksdb::Options Store::Prepare(const StoreOptions& options) {
+  rocksdb::Options base = OptionsWithEnv(options);
   damage_ = options.damage;
   const auto failed_jobs = std::make_shared<FailedJobs>(has_failed_, damage_);
   base.listeners.push_back(failed_jobs);
@@ -215,8 +224,7 @@ absl::StatusOr<std::shared_ptr<Store>> Store::Open(const StoreOptions& options) 
 
 absl::StatusOr<std::shared_ptr<Store>> Store::OpenReadOnly(const StoreOptions& options, LoggedChanges* log) {
   std::shared_ptr<Store> store(new Store());
-  store->logger_ = NewRocksDBLogger(options.log);
-  rocksdb::Options base = RocksDBOptions(options, store->logger_);
+  rocksdb::Options base = store->OptionsWithEnv(options);
   base.create_if_missing = false;
   base.create_missing_column_families = false;
   base.wal_filter = log;
@@ -309,10 +317,10 @@ Store::Usage Store::MeasureUsage() const {
   usage.block_cache = used > charged ? used - charged : 0;
   usage.memtable_budget = write_buffer_manager_->buffer_size();
   std::vector<std::string> files;
-  (void)db_->GetEnv()->GetChildren(db_->GetName(), &files);
+  (void)env_->GetChildren(db_->GetName(), &files);
   for (const std::string& file : files) {
     uint64_t bytes = 0;
-    if (file.ends_with(".log") && db_->GetEnv()->GetFileSize(db_->GetName() + "/" + file, &bytes).ok())
+    if (file.ends_with(".log") && env_->GetFileSize(db_->GetName() + "/" + file, &bytes).ok())
       usage.write_ahead_log += bytes;
   }
   return usage;
@@ -375,7 +383,7 @@ std::vector<DamagedFile> Store::ListDamage() const {
 
 std::function<std::optional<Damage>()> Store::RecheckOfFailedRead() const {
   if (damage_ == nullptr || !damage_->HasFailedReads()) return nullptr;
-  return [damage = damage_, env = db_->GetEnv(), directory = db_->GetName()] {
+  return [damage = damage_, env = env_, directory = db_->GetName()] {
     return damage->RecheckOne(
         [&](const DamagedPlace& place) { return !CanRead(*env, directory + "/" + place.file, place); });
   };

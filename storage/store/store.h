@@ -239,7 +239,9 @@ class Store {
 
  private:
   Store() = default;
-  // Makes the parts of a store that an opening needs, and returns RocksDB's options.
+  // RocksDB's options, with the log and the Env of this store.
+  rocksdb::Options OptionsWithEnv(const StoreOptions& options);
+  // Also makes the other parts of a store that an opening for writing needs.
   rocksdb::Options Prepare(const StoreOptions& options);
   rocksdb::ColumnFamilyOptions FamilyOptions(int number, const rocksdb::Options& base) const;
   absl::StatusOr<std::vector<rocksdb::ColumnFamilyDescriptor>> DescribeFamilies(
@@ -253,6 +255,9 @@ class Store {
   void SetReservedCacheBytes(size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(cache_mutex_);
 
   std::shared_ptr<rocksdb::Logger> logger_;
+  // That of the options, and on top of it what shows damaged types of log records (log_types.h).
+  rocksdb::Env* env_ = nullptr;
+  std::unique_ptr<rocksdb::Env> log_types_env_;
   std::shared_ptr<rocksdb::Cache> block_cache_;
   size_t block_cache_bytes_ = 0;
   Mutex cache_mutex_;

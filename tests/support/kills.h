@@ -16,7 +16,7 @@
 
 namespace itemdb::e2e {
 
-inline constexpr int kDefaultKills = testing::kHasSanitizer ? 6 : 50;
+inline constexpr int kDefaultKills = testing::kHasSanitizer ? 6 : 20;
 // Of steps that take a second or more.
 inline constexpr int kDefaultKillsOfLongSteps = testing::kHasSanitizer ? 1 : 5;
 

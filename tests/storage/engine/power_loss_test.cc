@@ -22,7 +22,7 @@
 namespace itemdb::testing {
 namespace {
 
-constexpr uint64_t kSeeds = Repetitions<uint64_t>(200);
+constexpr uint64_t kSeeds = kHasSanitizer ? 25 : 200;
 constexpr uint64_t kRelaxedSeeds = Repetitions<uint64_t>(60);
 constexpr int kMachinesAtOnce = 12;
 constexpr int kWriters = 4;

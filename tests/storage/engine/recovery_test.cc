@@ -175,6 +175,20 @@ TEST_F(TornTailTest, ThatWasNeverAcknowledgedIsDropped) {
   }
 }
 
+// In the mode that skips damage RocksDB reads a record of a recycled log again and again.
+TEST_F(TornTailTest, ThatLooksLikeARecycledLogIsDropped) {
+  constexpr size_t kBlock = 32'768;
+  for (const char type : {'\5', '\6', '\7', '\10'}) {
+    SCOPED_TRACE("type " + std::to_string(type));
+    RestoreWithLogOf(acknowledged_bytes_);
+    std::string log = log_.substr(0, acknowledged_bytes_) + "no checksum";
+    log.resize((log.size() / kBlock + 1) * kBlock, '\1');
+    log += std::string("crc4\x0a\0", 6) + type + "another log";
+    WriteFile(data_ + "/rocksdb/" + log_name_, log);
+    ExpectOpensWithAllAcknowledged();
+  }
+}
+
 // A start writes an empty batch into a new log before its MANIFEST says that the older log is not needed.
 TEST_F(TornTailTest, PowerCutsWhileItIsDroppedLoseNothing) {
   // Disk operations between one cut and the next.

@@ -80,7 +80,7 @@ export function Changes({ tableName }) {
     ...(tableName ? [] : [{ title: 'Table', width: 19, cell: (row) => row.table?.table_name ?? tables.current.get(row.storageId) ?? '' }]),
     { title: 'What', width: 17, cell: (row) => <Tag kind={(kinds[row.kind] ?? ['', ''])[1]}>{row.expired ? 'expired' : (kinds[row.kind] ?? [row.kind])[0]}</Tag> },
     { title: 'Item', kind: 'cell', width: 26, cell: (row) => Object.values(row.key).map(cellText).join(' · ') },
-    { title: 'Attributes that differ', kind: 'cell', cell: (row) => (row.kind === 'MODIFY' ? [...new Set([...Object.keys(row.before), ...Object.keys(row.after)])].filter((name) => !sameValue(row.before[name], row.after[name])).join(', ') : '') },
+    { title: 'What differs', kind: 'cell', cell: (row) => (row.kind === 'MODIFY' ? [...new Set([...Object.keys(row.before), ...Object.keys(row.after)])].filter((name) => !sameValue(row.before[name], row.after[name])).join(', ') : '') },
   ];
   const pause = <button type="button" onClick={() => setPaused(!paused)}>{paused ? 'Go on' : 'Pause'}</button>;
   return (

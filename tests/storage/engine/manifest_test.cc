@@ -41,22 +41,6 @@ class ManifestTest : public RecoveryTest {
     ExpectDataLoss(HasSubstr("MANIFEST"));
     EXPECT_EQ(ExpectRecovers(), items_);
   }
-
-  // The ends of its records but the last one. The file has RocksDB's log format: blocks of 32 KiB, records
-  // with a header of 7 bytes (checksum, length, type).
-  static std::vector<uint64_t> EndsOfRecords(const std::string& manifest) {
-    constexpr size_t kHeader = 7;
-    std::vector<uint64_t> ends;
-    for (size_t at = 0; at + kHeader <= manifest.size();) {
-      const auto byte = [&](size_t i) {
-        return static_cast<size_t>(static_cast<unsigned char>(manifest[at + i]));
-      };
-      at += kHeader + byte(4) + (byte(5) << 8);
-      ends.push_back(at);
-    }
-    ends.pop_back();
-    return ends;
-  }
 };
 
 TEST_F(ManifestTest, CutAtTheEndOfARecordIsRefusedAndRecoveredWhole) {

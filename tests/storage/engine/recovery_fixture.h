@@ -61,6 +61,25 @@ inline std::vector<fs::path> Logs(const fs::path& data) {
   return logs;
 }
 
+// The ends of the records but the last one of a write-ahead log or MANIFEST. RocksDB's format: blocks of 32
+// KiB, records with a header of 7 bytes (checksum, length, type).
+inline std::vector<uint64_t> EndsOfRecords(const std::string& log) {
+  constexpr size_t kBlock = 32'768;
+  constexpr size_t kHeader = 7;
+  std::vector<uint64_t> ends;
+  for (size_t at = 0; at + kHeader <= log.size();) {
+    if (const size_t left = kBlock - at % kBlock; left < kHeader) {
+      at += left;
+      continue;
+    }
+    const auto byte = [&](size_t i) { return static_cast<size_t>(static_cast<unsigned char>(log[at + i])); };
+    at += kHeader + byte(4) + (byte(5) << 8);
+    ends.push_back(at);
+  }
+  ends.pop_back();
+  return ends;
+}
+
 // The real file system without syncs, because no test here cuts the power. Reports too little free space for
 // a ballast, which would be 32 MiB in every copy.
 class QuickDisk : public rocksdb::FileSystemWrapper {

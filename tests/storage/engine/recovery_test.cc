@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 
+#include "absl/strings/escaping.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "storage/engine/synced_sequence.h"
@@ -41,6 +42,49 @@ TEST_F(RecoveryTest, FlippedByteInTheLogIsRefusedWhereverItIs) {
     }
     last_sequence_ = 1 + kItems;
     Restore();
+  }
+}
+
+// RocksDB looks at type and length of a record before it verifies the checksum.
+TEST_F(RecoveryTest, ADamagedHeaderInTheLogIsRefusedWhateverItSays) {
+  MakeDatabase();
+  Save();
+  const std::string log = ReadFile(Logs(data_)[0]);
+  const std::vector<uint64_t> ends = EndsOfRecords(log);
+  // The last bytes of a header: length and type, or the type alone.
+  const std::vector<std::string> headers = {{'\0', '\0', '\0'},
+                                            "\xff\xff\1",
+                                            {'\0', '\0', '\1'},
+                                            {'\0'},
+                                            "\2",
+                                            "\3",
+                                            "\4",
+                                            "\5",
+                                            "\6",
+                                            "\7",
+                                            "\x08",
+                                            "\x09",
+                                            "\x0a",
+                                            "\x0b",
+                                            "\x82",
+                                            "\x83",
+                                            "\xff"};
+  for (const uint64_t at : {ends[ends.size() / 3], ends.back()}) {
+    for (size_t i = 0; i < headers.size(); i += kSanitizerShare) {
+      const std::string& header = headers[i];
+      SCOPED_TRACE("header " + absl::BytesToHexString(header) + " at byte " + std::to_string(at));
+      std::string damaged = log;
+      damaged.replace(at + 7 - header.size(), header.size(), header);
+      if (damaged == log) continue;
+      WriteFile(Logs(data_)[0], damaged);
+      ExpectDataLoss(HasSubstr(std::to_string(last_sequence_)));
+      const int left = ExpectRecovers();
+      EXPECT_LT(left, items_);
+      EXPECT_GE(left, at == ends.back() ? items_ - 1 : items_ / 4);
+      if (HasFailure()) return;
+      last_sequence_ = 1 + kItems;
+      Restore();
+    }
   }
 }
 

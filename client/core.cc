@@ -6,6 +6,8 @@
 #include <mutex>
 #include <optional>
 #include <random>
+#include <string>
+#include <utility>
 
 #include "absl/time/clock.h"
 #include "client/cancel_callback.h"
@@ -106,6 +108,13 @@ class RetriedCall : public std::enable_shared_from_this<RetriedCall> {
   }
 
   void AttemptEnded(absl::Status status, std::string_view reply) {
+    if (is_resuming_) {
+      std::lock_guard<std::mutex> lock(mutex_);
+      if (is_resuming_) {
+        ended_attempt_.emplace(std::move(status), reply);
+        return;
+      }
+    }
     if (status.ok()) return Finish(std::move(status), reply);
     const Retryability retryability = ClassifyForRetry(status, kind_);
     if (retryability == Retryability::kUnknown) may_be_applied_ = true;
@@ -132,8 +141,17 @@ class RetriedCall : public std::enable_shared_from_this<RetriedCall> {
       std::lock_guard<std::mutex> lock(mutex_);
       if (!waiting_) return;  // Cancelled meanwhile.
       waiting_ = false;
+      is_resuming_ = true;
     }
     Attempt();
+    // Only now this thread no longer keeps the core alive.
+    std::optional<std::pair<absl::Status, std::string>> ended;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      is_resuming_ = false;
+      ended = std::exchange(ended_attempt_, std::nullopt);
+    }
+    if (ended.has_value()) AttemptEnded(std::move(ended->first), ended->second);
   }
 
   void Cancel() {
@@ -203,6 +221,10 @@ class RetriedCall : public std::enable_shared_from_this<RetriedCall> {
   // Used by one attempt at a time, so it needs no lock.
   bool may_be_applied_ = false;
   std::optional<CancelCallback> cancel_callback_;
+  // The timer's thread sends an attempt. An end that comes meanwhile is told after that: otherwise the
+  // program may destroy its last client, and the core ends on its timer's own thread, perhaps when the
+  // process is ending too.
+  std::atomic<bool> is_resuming_ = false;
 
   std::mutex mutex_;
   // Guarded by mutex_.
@@ -210,6 +232,8 @@ class RetriedCall : public std::enable_shared_from_this<RetriedCall> {
   bool waiting_ = false;
   bool cancelled_ = false;
   Transport::Cancel cancel_attempt_;
+  // Status and reply of an attempt that ended while is_resuming_.
+  std::optional<std::pair<absl::Status, std::string>> ended_attempt_;
 };
 
 std::string ClientCore::TraceparentOf(const CallOptions& options) const {

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "client/end_thread.h"
 
 namespace itemdb {
 
@@ -33,8 +32,12 @@ Timer::~Timer() {
     thread = std::move(state_->thread);
   }
   state_->changed.notify_one();
-  // One that destroys its own timer holds the state and leaves its loop next.
-  if (thread.joinable()) EndThread(std::move(thread));
+  if (!thread.joinable()) return;
+  if (thread.get_id() == std::this_thread::get_id()) {
+    thread.detach();  // It holds the state and leaves its loop next.
+  } else {
+    thread.join();
+  }
 }
 
 Timer::Clock::time_point Timer::ByClock(absl::Time time) {

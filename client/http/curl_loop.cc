@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "client/end_thread.h"
 
 namespace itemdb {
 namespace {
@@ -29,12 +28,7 @@ constexpr int kMaxPollMs = 60'000;
 constexpr size_t kMaxReplyBytes = 64 << 20;
 
 void InitializeCurl() {
-  static const CURLcode initialized = [] {
-    const CURLcode code = curl_global_init(CURL_GLOBAL_DEFAULT);
-    // OpenSSL's end would take away the error states of loops' threads.
-    EndThreadsBeforeEarlierExitFunctions();
-    return code;
-  }();
+  static const CURLcode initialized = curl_global_init(CURL_GLOBAL_DEFAULT);
   static_cast<void>(initialized);
 }
 
@@ -331,7 +325,11 @@ CurlLoop::~CurlLoop() {
     state_->stops = true;
   }
   curl_multi_wakeup(state_->multi);
-  EndThread(std::move(state_->thread));
+  if (state_->thread.get_id() == std::this_thread::get_id()) {
+    state_->thread.detach();
+  } else {
+    state_->thread.join();
+  }
 }
 
 uint64_t CurlLoop::Post(CurlRequest request, Done done) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <string_view>
 #include <utility>
 
 #include "storage/base/status.h"
@@ -107,7 +109,9 @@ class LogTypesFileSystem : public rocksdb::FileSystemWrapper {
                              std::unique_ptr<rocksdb::FSSequentialFile>* result,
                              IODebugContext* dbg) override {
     IOStatus status = target()->NewSequentialFile(path, options, result, dbg);
-    if (status.ok() && path.ends_with(".log")) *result = std::make_unique<Log>(std::move(*result));
+    const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
+    if (status.ok() && (name.ends_with(".log") || name.starts_with("MANIFEST-")))
+      *result = std::make_unique<Log>(std::move(*result));
     return status;
   }
 };
@@ -119,22 +123,22 @@ std::shared_ptr<rocksdb::FileSystem> NewLogTypesFileSystem(const std::shared_ptr
 }
 
 absl::Status CheckManifestRecords(rocksdb::Env* env, const std::string& path, uint64_t bytes) {
-  std::string content;
-  if (!rocksdb::ReadFileToString(env, path, &content).ok()) return absl::OkStatus();
-  const uint64_t end = std::min<uint64_t>(bytes, content.size());
-  for (uint64_t at = 0; at < end;) {
-    const uint64_t left = kBlockBytes - at % kBlockBytes;
-    if (left < kHeaderBytes) {
-      at += left;
-      continue;
+  std::unique_ptr<rocksdb::SequentialFile> file;
+  if (!env->NewSequentialFile(path, &file, rocksdb::EnvOptions()).ok()) return absl::OkStatus();
+  std::string block(kBlockBytes, '\0');
+  for (uint64_t begin = 0; begin < bytes; begin += kBlockBytes) {
+    Slice read;
+    if (!file->Read(kBlockBytes, &read, block.data()).ok()) return absl::OkStatus();
+    const uint64_t end = std::min<uint64_t>(bytes - begin, kBlockBytes);
+    for (uint64_t at = 0; at < end && kBlockBytes - at >= kHeaderBytes;) {
+      const char* const header = read.data() + at;
+      const uint64_t left = std::min<uint64_t>(end, read.size()) - std::min<uint64_t>(at, read.size());
+      if (left < kHeaderBytes || !IsOrdinary(header[kTypeAt]) || kHeaderBytes + LengthOf(header) > left) {
+        return DataLossError(path + " has no record at byte " + std::to_string(begin + at) + " of the " +
+                             std::to_string(bytes) + " that were synced");
+      }
+      at += kHeaderBytes + LengthOf(header);
     }
-    const char* const header = content.data() + at;
-    if (at + kHeaderBytes > end || !IsOrdinary(header[kTypeAt]) || kHeaderBytes + LengthOf(header) > left ||
-        at + kHeaderBytes + LengthOf(header) > end) {
-      return DataLossError(path + " has no record at byte " + std::to_string(at) + " of the " +
-                           std::to_string(end) + " that were synced");
-    }
-    at += kHeaderBytes + LengthOf(header);
   }
   return absl::OkStatus();
 }

@@ -4,7 +4,8 @@
 // block: a header of seven bytes (checksum 4, length 2, type 1) and the data. The reader looks at type and
 // length before it verifies the checksum:
 // - A record of a type that recycled logs have, with the number of another log, is the end of the log. In the
-//   mode that skips damage the reader reads it again, without end. One byte of a torn tail is enough.
+//   mode that skips damage the reader reads it again, without end; that of RocksDB 9.10 in every mode. One
+//   byte of a torn tail is enough.
 // - A record longer than the last block is the end of the log, and one of type 0 ends its block, without an
 //   error, in the mode in which it reads a MANIFEST.
 // itemdb recycles no log in RocksDB's way.
@@ -19,8 +20,8 @@
 
 namespace itemdb::storage {
 
-// Shows records of recycled types in write-ahead logs as records with a wrong checksum, which the recovery
-// mode decides about. All else is passed through. Thread-safe.
+// Shows records of recycled types in write-ahead logs and MANIFEST as records with a wrong checksum: the
+// recovery mode decides about them. All else is passed through. Thread-safe.
 std::shared_ptr<rocksdb::FileSystem> NewLogTypesFileSystem(const std::shared_ptr<rocksdb::FileSystem>& base);
 
 // DATA_LOSS: the first `bytes` of the MANIFEST `path` are not filled with records; names where the first is

@@ -161,8 +161,10 @@ rocksdb::ColumnFamilyOptions Store::FamilyOptions(int number, const rocksdb::Opt
 }
 
 absl::Status Store::CheckFamilies(const StoreOptions& options) {
+  const std::unique_ptr<rocksdb::Env> env =
+      rocksdb::NewCompositeEnv(NewLogTypesFileSystem(options.env->GetFileSystem()));
   rocksdb::DBOptions base;
-  base.env = options.env;
+  base.env = env.get();
   std::vector<std::string> there;
   if (!rocksdb::DB::ListColumnFamilies(base, options.path, &there).ok()) return absl::OkStatus();
   for (const std::string& name : there) ITEMDB_RETURN_IF_ERROR(CheckFamilyName(options, name));

@@ -2,13 +2,19 @@
 #include "client/retry.h"
 
 #include <atomic>
+#include <future>
+#include <memory>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "absl/time/clock.h"
+#include "client/access.h"
 #include "client/errors_internal.h"
+#include "client/transport.h"
 #include "itemdb/client.h"
 #include "tests/client/hang_up_daemon.h"
 #include "tests/support/fake_daemon.h"
@@ -247,6 +253,47 @@ TEST(RetryConnection, WriteLostWithItsConnectionIsNotSentAgain) {
   Client client = *Client::Open({.endpoint = daemon.endpoint()});
   const absl::Status status = client.PutItem({.table_name = "t", .item = {{"k", 1}}}).status();
   EXPECT_EQ(ReasonOf(status), kReasonWriteOutcomeUnknown) << status;
+}
+
+// Fails once; then ends a call on another thread before Send returns.
+class HastyTransport : public Transport {
+ public:
+  explicit HastyTransport(const std::atomic<bool>& told) : told_(told) {}
+  Cancel Send(OutgoingCall, Done done) override {
+    const bool fails = calls_++ == 0;
+    std::thread([&] {
+      std::move(done)(
+          fails ? MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable, "down") : absl::OkStatus(),
+          "");
+    }).join();
+    EXPECT_FALSE(told_);
+    return [] {};
+  }
+  std::unique_ptr<MessageStream> OpenStream(const char*, size_t, const std::string&) override {
+    return nullptr;
+  }
+  const std::string& endpoint() const override { return endpoint_; }
+
+ private:
+  const std::atomic<bool>& told_;
+  int calls_ = 0;
+  const std::string endpoint_ = "hasty";
+};
+
+// So the program cannot destroy the client, and end, while the timer's thread still uses it.
+TEST(RetriedCall, IsToldWhenTheThreadThatSentItAgainNoLongerUsesTheClient) {
+  std::atomic<bool> told = false;
+  auto client = ClientAccess::Make({.retry = {.initial_backoff = absl::Milliseconds(1)}}, [&](Timer&) {
+    return absl::StatusOr<std::unique_ptr<Transport>>(std::make_unique<HastyTransport>(told));
+  });
+  ASSERT_TRUE(client.ok()) << client.status();
+  std::promise<absl::Status> status;
+  client->GetItemAsync({.table_name = "t", .key = {{"k", 1}}},
+                       [&](const absl::StatusOr<GetItemResult>& result) {
+                         told = true;
+                         status.set_value(result.status());
+                       });
+  EXPECT_TRUE(status.get_future().get().ok());
 }
 
 }  // namespace

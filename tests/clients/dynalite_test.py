@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 """What dynalite lacks is told by name; all else of itemctl's commands on items and tables gives itemd's answers there.
 
-dynalite_test.py ITEMD ITEMCTL NODE EXAMPLES DOCS
+dynalite_test.py ITEMD ITEMCTL NODE EXAMPLES DOCS [PART]...
 
 dynalite comes from npm, into node_modules beside this program's copy. What it lacks is what DOCS/outgrowing.md says.
+PART: only these, by the names of their functions.
 """
 
 import json
@@ -12,6 +13,11 @@ import shutil
 import subprocess
 import sys
 import time
+import urllib.request
+
+import botocore.auth
+import botocore.awsrequest
+import botocore.credentials
 
 from engines import Itemd, dynalite, environment, run_test, work
 
@@ -237,14 +243,99 @@ def order_entry_without_long_keys(engine):
     assert same(engine, "item", "get", "Order", key)[0]["status"] == "CLOSED"
 
 
+# What a table has that dynalite lacks, and how the plan of a move says what to do in the source.
+FEATURES = {
+    "time to live": "itemctl ttl disable full",
+    "a stream": "itemctl table update full --no-stream-enabled",
+    "deletion protection": "itemctl table update full --no-deletion-protection-enabled",
+    "the table class STANDARD_INFREQUENT_ACCESS": "itemctl table update full --table-class STANDARD",
+    "a setting of encryption": "itemctl table update full --sse-type DISABLED",
+    "an on-demand throughput": "itemctl table update full --on-demand-throughput -1,-1",
+    "the index ByThree, whose key has more than two attributes": "itemctl index drop full ByThree",
+    "the vector index ByMeaning": "delete it by UpdateTable",
+}
+
+
+def make_full(endpoint):
+    document = work / "full.json"
+    document.write_text(json.dumps({
+        "TableName": "full", "BillingMode": "PAY_PER_REQUEST", "DeletionProtectionEnabled": True,
+        "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+        "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "a", "b", "c")],
+        "GlobalSecondaryIndexes": [{"IndexName": "ByThree", "Projection": {"ProjectionType": "ALL"}, "KeySchema": [
+            {"AttributeName": "a", "KeyType": "HASH"}, {"AttributeName": "b", "KeyType": "RANGE"},
+            {"AttributeName": "c", "KeyType": "RANGE"}]}],
+        "VectorIndexes": [{"IndexName": "ByMeaning", "VectorAttribute": {"AttributeName": "v"}, "Dimensions": 2,
+                           "DistanceFunction": "COSINE", "Projection": {"ProjectionType": "KEYS_ONLY"}}],
+        "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"},
+        "TableClass": "STANDARD_INFREQUENT_ACCESS", "SSESpecification": {"Enabled": True, "SSEType": "KMS"},
+        "OnDemandThroughput": {"MaxReadRequestUnits": 100, "MaxWriteRequestUnits": 100},
+        "Tags": [{"Key": "team", "Value": "sales"}]}), encoding="utf-8")
+    done(endpoint, "table", "create", "-f", str(document))
+    done(endpoint, "ttl", "enable", "full", "expires")
+    done(endpoint, "transact", "--transact-items",
+         '[{"Put": {"TableName": "full", "Item": {"pk": {"S": "a"}, "a": {"S": "x"}}}}]')
+
+
+def delete_vector_index(side):
+    # botocore does not know the member.
+    body = {"TableName": "full", "VectorIndexUpdates": [{"Delete": {"IndexName": "ByMeaning"}}]}
+    signed = botocore.awsrequest.AWSRequest("POST", side.http, data=json.dumps(body), headers={
+        "Content-Type": "application/x-amz-json-1.0", "X-Amz-Target": "DynamoDB_20120810.UpdateTable"})
+    key = botocore.credentials.Credentials("test", "test")
+    botocore.auth.SigV4Auth(key, "dynamodb", "eu-central-1").add_auth(signed)
+    urllib.request.urlopen(urllib.request.Request(side.http, signed.data.encode(), dict(signed.headers))).close()
+
+
+def state_of(side):
+    """Tables with their definitions, and of itemd the number of changes."""
+    tables = [line["TableName"] for line in done(side.http, "table", "list")]
+    described = [done(side.http, "table", "describe", table) for table in tables]
+    return described, done(side.grpc, "status")[0]["change_sequence"] if side is not engine else None
+
+
+def plan_names_what_the_target_lacks(engine):
+    """With what to do, before anything is changed; after that the table moves."""
+    source = reference
+    make_full(source.grpc)
+    graduate = ["graduate", engine.http, "--tables", "full", "--state", str(work / "graduate.json")]
+    before = state_of(source), state_of(engine)
+    for more in (["--dry-run"], ["--yes"]):
+        code, out, error = call(source.grpc, *graduate, *more)
+        assert code == 1, (out, error)
+        problem = json.loads(error.splitlines()[-1])["error"]["message"]
+        expected = "; ".join(f"{feature} ({remedy})" for feature, remedy in FEATURES.items())
+        assert problem == (f"the target {engine.http} lacks what table full has: {expected}: change the source so, or "
+                           "move to a target that has it"), problem
+        if more == ["--dry-run"]:
+            assert json.loads(out)["tables"][0]["problem"] == problem, out
+            assert error.splitlines()[0] == (
+                f"warning: programs call TransactWriteItems for table full, which the target {engine.http} does not "
+                "offer: change them first, or move to another target"), error
+        assert (state_of(source), state_of(engine)) == before
+    for remedy in FEATURES.values():
+        if remedy.startswith("itemctl "):
+            confirmed = ["--yes"] if "index drop" in remedy else []
+            done(source.grpc, *remedy.split()[1:], *confirmed)
+    delete_vector_index(source)
+    plan = done(source.grpc, *graduate, "--dry-run")[0]
+    assert plan["tables"][0]["problem"] == "", plan
+    report = done(source.grpc, *graduate, "--yes")[-1]
+    assert report["step"] == "DONE" and report["items_copied"] == 1, report
+    assert done(engine.http, "table", "describe", "full")[0]["Tags"] == [{"Key": "team", "Value": "sales"}]
+    assert done(engine.http, "scan", "full") == [{"pk": "a", "a": "x"}]
+
+
 def main():
-    global reference
+    global reference, engine
     reference = Itemd(itemd, "itemd")
     engine = dynalite(node)
-    for part in (names_what_is_missing, answers_as_itemd, order_entry_without_long_keys):
-        if part is names_what_is_missing:
-            for side in (reference, engine):
-                make_things(side.http)
+    for side in (reference, engine):
+        make_things(side.http)
+    for part in (names_what_is_missing, answers_as_itemd, order_entry_without_long_keys,
+                 plan_names_what_the_target_lacks):
+        if sys.argv[6:] and part.__name__ not in sys.argv[6:]:
+            continue
         begin = time.monotonic()
         part(engine)
         print(f"{part.__name__}: {time.monotonic() - begin:.0f} s", flush=True)

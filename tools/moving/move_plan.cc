@@ -1,11 +1,13 @@
 #include "tools/moving/move_plan.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "tools/moving/move_journal.h"
+#include "tools/moving/target_features.h"
 
 namespace itemdb::tools {
 namespace {
@@ -83,6 +85,31 @@ absl::StatusOr<std::string> TimeToLiveOf(const Side& side, const std::string& ta
   return result->attribute_name;
 }
 
+namespace {
+
+// What programs have called since the source was started, and the target does not have.
+absl::Status AddWarnings(const Side& source, const Side& target, const std::string& table_name,
+                         TargetFeatures& features, std::vector<std::string>& warnings) {
+  if (!source.is_itemd() || target.is_itemd()) return absl::OkStatus();
+  const absl::StatusOr<AccessPatternsResult> seen =
+      source.Try([&] { return source.client().GetAccessPatterns(table_name, source.call()); });
+  // Whoever moves tables need not be an administrator.
+  if (absl::IsPermissionDenied(seen.status()) || absl::IsUnimplemented(seen.status()))
+    return absl::OkStatus();
+  ITEMDB_RETURN_IF_ERROR(seen.status());
+  std::set<std::string> operations;
+  for (const AccessPattern& pattern : seen->patterns) operations.insert(pattern.operation);
+  for (const std::string& operation : operations) {
+    ITEMDB_ASSIGN_OR_RETURN(const bool has_it, features.HasOperation(operation));
+    if (has_it) continue;
+    warnings.push_back("programs call " + operation + " for table " + table_name + ", which the target " +
+                       target.endpoint() + " does not offer: change them first, or move to another target");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::StatusOr<MovePlan> PlanMove(const Side& source, const Side& target, const PlanOptions& options) {
   std::vector<std::string> names = options.table_names;
   if (names.empty()) {
@@ -91,6 +118,7 @@ absl::StatusOr<MovePlan> PlanMove(const Side& source, const Side& target, const 
     if (names.empty()) return absl::FailedPreconditionError("the source has no tables");
   }
   MovePlan plan;
+  TargetFeatures features(target);
   for (const std::string& name : names) {
     if (name == kMovesTable)
       return absl::InvalidArgumentError("table " + name + " holds the records of moves; it is not moved");
@@ -102,6 +130,10 @@ absl::StatusOr<MovePlan> PlanMove(const Side& source, const Side& target, const 
     table.exists_in_target = existing.has_value();
     if (existing.has_value()) table.items_in_target = existing->item_count;
     table.problem = ProblemOf(table, existing, target, options.overwrite);
+    if (table.problem.empty()) {
+      ITEMDB_ASSIGN_OR_RETURN(table.problem, features.LackingFor(table.source, table.time_to_live_attribute));
+    }
+    ITEMDB_RETURN_IF_ERROR(AddWarnings(source, target, name, features, plan.warnings));
     plan.items += table.source.item_count;
     plan.bytes += table.source.table_size_bytes;
     plan.write_units += UnitsOf(table.source);
@@ -119,6 +151,19 @@ absl::Status CheckPlan(const MovePlan& plan) {
   return absl::OkStatus();
 }
 
+namespace {
+
+// Some engines make a table without its tags (dynalite).
+absl::Status AddMissingTags(const Side& target, const TableDefinition& wanted) {
+  if (wanted.tags.empty() || target.is_itemd()) return absl::OkStatus();
+  ITEMDB_ASSIGN_OR_RETURN(const auto made, target.FindTable(wanted.table_name));
+  if (!made.has_value() || made->definition.tags == wanted.tags) return absl::OkStatus();
+  const TagTableRequest request{.table_name = wanted.table_name, .tags = wanted.tags};
+  return target.Try([&] { return target.client().TagTable(request, target.call()).status(); });
+}
+
+}  // namespace
+
 absl::Status MakeTables(const Side& target, const MovePlan& plan) {
   for (const TablePlan& table : plan.tables) {
     if (table.exists_in_target) continue;
@@ -128,6 +173,7 @@ absl::Status MakeTables(const Side& target, const MovePlan& plan) {
     // A call whose answer was lost may have made it.
     if (!made.ok() && !absl::IsAlreadyExists(made))
       return WithWords("table " + definition.table_name + " cannot be made in the target", made);
+    ITEMDB_RETURN_IF_ERROR(AddMissingTags(target, definition));
   }
   return absl::OkStatus();
 }

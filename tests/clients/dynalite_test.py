@@ -19,9 +19,11 @@ import botocore.auth
 import botocore.awsrequest
 import botocore.credentials
 
-from engines import Itemd, dynalite, environment, run_test, work
+from engines import (Itemd, Mover, Writers, client_of, dynalite, environment, items_of, kill, make_table, run_test,
+                     wait_until, work)
 
 itemd, itemctl, node = sys.argv[1:4]
+Mover.itemctl = itemctl
 examples, docs = map(pathlib.Path, sys.argv[4:6])
 
 PUT = '[{"Put": {"TableName": "things", "Item": {"pk": {"S": "a"}, "sk": {"N": "9"}}}}]'
@@ -326,6 +328,46 @@ def plan_names_what_the_target_lacks(engine):
     assert done(engine.http, "scan", "full") == [{"pk": "a", "a": "x"}]
 
 
+def adopt_by_comparison(engine):
+    """From an engine without streams while it is written to, with kill -9 while items are copied and compared."""
+    source, target = client_of(engine.http), Itemd(itemd, "target")
+    make_table(source, items=3_000)
+    writers = Writers(engine.http, "")
+    state = work / "adopt.json"
+    adopt = ["--endpoint", target.grpc, "adopt", engine.http, "--tables", "Counters", "--state", str(state)]
+    Mover("streams", *adopt, "--follow", "--enable-streams").fails(
+        1, "the source", f"{engine.http} does not offer StreamSpecification in UpdateTable")
+    Mover("no streams", *adopt, "--follow").fails(2, "have no DynamoDB Stream", "--follow needs a DynamoDB Stream")
+    mover = Mover("copy", *adopt, "--max-rate", "1000", "--workers", "2")
+
+    def is_copying():
+        assert mover.process.poll() is None, mover.log()
+        return state.exists() and any(segments(state))
+    wait_until(is_copying, mover.log)
+    kill(mover.process)
+    reached = segments(state)
+    assert not all(one == 1 for one in reached), reached
+    mover = Mover("compare", *adopt, "--passes", "1000")
+    mover.wait_to_say("comparison 2:")
+    kill(mover.process)
+    Mover("passes", *adopt, "--passes", "2").fails(
+        7, "comparison 2:", "the source changed during every comparison: stop its writers, then run the command again")
+    writers.stop()
+    mover = Mover("end", *adopt)
+    assert mover.report()["step"] == "DONE", mover.log()
+    assert mover.log().count(", no differences") == 1, mover.log()
+    assert items_of(client_of(target.http)) == items_of(source)
+    writers.check(target.http)
+    print(f"{sum(writers.acknowledged.values())} writes acknowledged: {mover.report()}")
+    # It says so again, and changes nothing.
+    assert Mover("again", *adopt).report()["differences"] == 0
+    client_of(target.http).put_item(TableName="Counters", Item={"id": {"S": "written here"}})
+
+
+def segments(state):
+    return json.loads(state.read_text(encoding="utf-8"))["tables"][0]["segments"]
+
+
 def main():
     global reference, engine
     reference = Itemd(itemd, "itemd")
@@ -333,7 +375,7 @@ def main():
     for side in (reference, engine):
         make_things(side.http)
     for part in (names_what_is_missing, answers_as_itemd, order_entry_without_long_keys,
-                 plan_names_what_the_target_lacks):
+                 plan_names_what_the_target_lacks, adopt_by_comparison):
         if sys.argv[6:] and part.__name__ not in sys.argv[6:]:
             continue
         begin = time.monotonic()

@@ -298,8 +298,10 @@ class UpdateExchange : public DescribingExchange<v1::UpdateTableRequest, v1::Upd
     // dynalite wants a throughput of it, whatever the table's billing mode is, and then does not make it.
     if (!creations.empty() && Says(*error, "create.provisionedThroughput' failed to satisfy"))
       return this->NotOfferedThere(AddingOf(creations[0].index_name()), error->message);
-    // It does not know what it was asked for.
-    if (error->message.starts_with("At least one of ") && !settings_.empty())
+    // It does not know what it was asked for: in the words of dynalite, and of Alternator.
+    const bool sees_nothing = error->message.starts_with("At least one of ") ||
+                              error->message.starts_with("UpdateTable requires one of ");
+    if (sees_nothing && !settings_.empty())
       return this->NotOfferedThere(settings_ + " in UpdateTable", error->message);
     return status;
   }

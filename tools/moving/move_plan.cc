@@ -54,10 +54,36 @@ std::string ProblemOf(const TablePlan& plan, const std::optional<TableDescriptio
   if (const std::string difference = DifferenceForCopy(source, existing->definition); !difference.empty())
     return "the target has another table " + name + " (" + difference +
            "): delete it there, or move to a target without it";
-  if (existing->item_count > 0 && !overwrite)
-    return absl::StrCat("table ", name, " of the target has ", existing->item_count,
-                        " items, which the move would overwrite or delete: give --overwrite if it may");
+  if (plan.items_in_target > 0 && !overwrite)
+    return absl::StrCat("table ", name, " of the target has ",
+                        existing->item_count > 0 ? absl::StrCat(existing->item_count, " ") : "",
+                        "items, which the move would overwrite or delete: give --overwrite if it may");
   return "";
+}
+
+// How many items the table has, at least 1 if it has any. DynamoDB counts them every six hours, and
+// Alternator does not.
+absl::StatusOr<int64_t> ItemsOf(const Side& side, const TableDescription& table) {
+  if (side.is_itemd() || table.item_count > 0) return table.item_count;
+  const ScanRequest first{.table_name = table.definition.table_name, .limit = 1, .consistent_read = true};
+  ITEMDB_ASSIGN_OR_RETURN(const ItemPage page,
+                          side.Try([&] { return side.client().Scan(first, side.call()); }));
+  return static_cast<int64_t>(page.items.size());
+}
+
+// Engines whose indexes have all attributes, whatever is asked for, say so (Alternator); readers get what
+// they want and more.
+void AllowAllAttributes(const TableDefinition& target, TableDefinition& source) {
+  const auto allow = [](const auto& there, auto& here) {
+    for (auto& index : here) {
+      for (const auto& one : there) {
+        if (one.index_name == index.index_name && one.projection.projection_type == ProjectionType::kAll)
+          index.projection = one.projection;
+      }
+    }
+  };
+  allow(target.global_secondary_indexes, source.global_secondary_indexes);
+  allow(target.local_secondary_indexes, source.local_secondary_indexes);
 }
 
 }  // namespace
@@ -73,7 +99,9 @@ TableDefinition DefinitionForCopy(TableDefinition definition) {
 }
 
 std::string DifferenceForCopy(const TableDefinition& source, const TableDefinition& target) {
-  return DescribeDifference(DefinitionForCopy(source), DefinitionForCopy(target));
+  TableDefinition wanted = DefinitionForCopy(source);
+  AllowAllAttributes(target, wanted);
+  return DescribeDifference(wanted, DefinitionForCopy(target));
 }
 
 absl::StatusOr<std::string> TimeToLiveOf(const Side& side, const std::string& table_name) {
@@ -128,7 +156,9 @@ absl::StatusOr<MovePlan> PlanMove(const Side& source, const Side& target, const 
     ITEMDB_ASSIGN_OR_RETURN(table.time_to_live_attribute, TimeToLiveOf(source, name));
     ITEMDB_ASSIGN_OR_RETURN(const std::optional<TableDescription> existing, target.FindTable(name));
     table.exists_in_target = existing.has_value();
-    if (existing.has_value()) table.items_in_target = existing->item_count;
+    if (existing.has_value()) {
+      ITEMDB_ASSIGN_OR_RETURN(table.items_in_target, ItemsOf(target, *existing));
+    }
     table.problem = ProblemOf(table, existing, target, options.overwrite);
     if (table.problem.empty()) {
       ITEMDB_ASSIGN_OR_RETURN(table.problem, features.LackingFor(table.source, table.time_to_live_attribute));
@@ -162,6 +192,19 @@ absl::Status AddMissingTags(const Side& target, const TableDefinition& wanted) {
   return target.Try([&] { return target.client().TagTable(request, target.call()).status(); });
 }
 
+// Some engines find out what they do not offer only when the table is there (Alternator). It is empty yet.
+absl::Status CheckProtection(const Side& target, const TableDefinition& source) {
+  if (!source.deletion_protection_enabled || target.is_itemd()) return absl::OkStatus();
+  const UpdateTableRequest update{.table_name = source.table_name, .deletion_protection_enabled = false};
+  const absl::Status asked =
+      target.Try([&] { return target.client().UpdateTable(update, target.call()).status(); });
+  if (!absl::IsUnimplemented(asked)) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "the target " + target.endpoint() + " lacks deletion protection, which table " + source.table_name +
+      " has: itemctl table update " + source.table_name +
+      " --no-deletion-protection-enabled, or move to a target that has it; the table was made there");
+}
+
 }  // namespace
 
 absl::Status MakeTables(const Side& target, const MovePlan& plan) {
@@ -174,6 +217,7 @@ absl::Status MakeTables(const Side& target, const MovePlan& plan) {
     if (!made.ok() && !absl::IsAlreadyExists(made))
       return WithWords("table " + definition.table_name + " cannot be made in the target", made);
     ITEMDB_RETURN_IF_ERROR(AddMissingTags(target, definition));
+    ITEMDB_RETURN_IF_ERROR(CheckProtection(target, table.source.definition));
   }
   return absl::OkStatus();
 }

@@ -14,7 +14,6 @@
 namespace itemdb {
 namespace {
 
-using simdjson::dom::element;
 using simdjson::dom::object;
 
 // The pauses between looks at a table that is being created or deleted double up to the longest.

@@ -47,6 +47,15 @@ JsonError ErrorIn(unsigned http_status, const std::string& body, bool is_json,
   return error;
 }
 
+// An engine that lacks an operation does not say which, and some say nothing else.
+constexpr std::string_view kUnknownOperation = "UnknownOperationException";
+std::string NotOfferedBy(const std::string& endpoint, std::string_view operation, const JsonError& error) {
+  // Without the prefix of another service.
+  const std::string name(operation.substr(operation.find('.') + 1));
+  const bool has_words = error.message != kUnknownOperation;
+  return endpoint + " does not offer the operation " + name + (has_words ? " (" + error.message + ")" : "");
+}
+
 std::string TargetOf(std::string_view operation) {
   const bool has_prefix = operation.find('.') != std::string_view::npos;
   return (has_prefix ? std::string() : std::string(kTargetPrefix)) + std::string(operation);
@@ -121,6 +130,7 @@ Transport::Cancel HttpTransport::Send(OutgoingCall call, Done done) {
   pending->traceparent = std::move(call.traceparent);
   pending->done = std::move(done);
   pending->exchange = MakeJsonExchange(call.method, call.kind);
+  if (pending->exchange != nullptr) pending->exchange->set_endpoint(name_);
   absl::StatusOr<JsonRequest> first = pending->exchange == nullptr
                                           ? absl::StatusOr<JsonRequest>(NotOverHttp(call.method))
                                           : pending->exchange->Begin(*call.request);
@@ -245,13 +255,15 @@ void HttpTransport::Replied(const std::shared_ptr<Pending>& pending, CurlReply r
   }
   if (reply.end != CurlReply::End::kReplied)
     return Continue(pending, exchange.Fail(StatusOfLoss(reply, kind), nullptr));
-  // Some operations answer with nothing.
-  if (reply.http_status == 200 && reply.body.empty()) reply.body = "{}";
+  // Some operations answer with nothing; of dynalite it is an empty string in JSON.
+  if (reply.http_status == 200 && (reply.body.empty() || reply.body == "\"\"")) reply.body = "{}";
   thread_local simdjson::dom::parser parser;
   simdjson::dom::object object;
   const bool is_json = parser.parse(reply.body).get(object) == simdjson::SUCCESS;
   if (reply.http_status != 200) {
-    const JsonError error = ErrorIn(reply.http_status, reply.body, is_json, object);
+    JsonError error = ErrorIn(reply.http_status, reply.body, is_json, object);
+    if (error.name == kUnknownOperation)
+      error.message = NotOfferedBy(name_, pending->request.operation, error);
     return Continue(pending, exchange.Fail(StatusOfJsonError(error, kind), &error));
   }
   if (!is_json) {

@@ -153,6 +153,9 @@ class PageExchange : public TypedExchange<Request, Reply> {
         error->name == "ValidationException" && error->message.find("onsistent read") != std::string::npos;
     if (is_of_global_index)
       return NotInProtocol("a consistent read of a global index (" + error->message + ")");
+    // Of engines that know no longer keys.
+    if (error != nullptr && error->message == "Conditions can be of length 1 or 2 only")
+      return this->NotOfferedThere("key conditions on more than two attributes", error->message);
     return status;
   }
 
@@ -415,6 +418,11 @@ std::unique_ptr<JsonExchange> MakeJsonExchange(std::string_view method, CallKind
     return one.operation == method.substr(kData.size());
   });
   return row == std::end(kRows) ? nullptr : row->make(row->operation, kind);
+}
+
+absl::Status JsonExchange::NotOfferedThere(std::string_view what, std::string_view words) const {
+  return MakeError(absl::StatusCode::kUnimplemented, "UNIMPLEMENTED",
+                   endpoint_ + " does not offer " + std::string(what) + " (" + std::string(words) + ")");
 }
 
 absl::Status NotInProtocol(std::string_view what) {

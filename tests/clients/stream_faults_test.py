@@ -8,69 +8,14 @@ functions.
 """
 
 import json
-import signal
 import sys
 import threading
 import time
 
-from engines import PATIENCE_S, Itemd, Proxy, Writers, client_of, exception, log_of, run_test, start, stop_all, work
+from engines import (Itemd, Mover, Proxy, Writers, client_of, exception, items_of, make_table, put_items, run_test,
+                     stop_all, wait_until, work)
 
-itemd, itemctl = sys.argv[1:3]
-
-
-def make_table(client, view_type=None, items=500):
-    stream = {"StreamSpecification": {"StreamEnabled": True, "StreamViewType": view_type}} if view_type else {}
-    client.create_table(TableName="Counters", KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
-                        AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
-                        BillingMode="PAY_PER_REQUEST", **stream)
-    put_items(client, "item", items)
-
-
-def put_items(client, prefix, count):
-    for first in range(0, count, 25):
-        client.batch_write_item(RequestItems={"Counters": [
-            {"PutRequest": {"Item": {"id": {"S": f"{prefix}{i}"}, "text": {"S": "x" * 100}}}}
-            for i in range(first, min(first + 25, count))]})
-
-
-def items_of(client):
-    return {item["id"]["S"]: {name: float(value["N"]) if "N" in value else value for name, value in item.items()}
-            for page in client.get_paginator("scan").paginate(TableName="Counters", ConsistentRead=True)
-            for item in page["Items"]}
-
-
-def wait_until(condition, log):
-    for _ in range(PATIENCE_S * 20):
-        if condition():
-            return
-        time.sleep(0.05)
-    sys.exit(f"it does not come true: {log()}")
-
-
-class Mover:
-    """itemctl, with a log of its own."""
-
-    def __init__(self, name, *arguments):
-        self.name = name
-        self.process = start([itemctl, "-o", "jsonl", *arguments], work, name)
-
-    def log(self):
-        return log_of(self.name)
-
-    def wait_to_say(self, text, times=1):
-        def has_said():
-            is_said = self.log().count(text) >= times
-            assert is_said or self.process.poll() is None, self.log()
-            return is_said
-        wait_until(has_said, self.log)
-
-    def interrupt(self):
-        self.process.send_signal(signal.SIGINT)
-        self.process.wait(PATIENCE_S)
-
-    def report(self):
-        assert self.process.wait(PATIENCE_S) == 0, self.log()
-        return json.loads([line for line in self.log().splitlines() if line.startswith("{")][-1])
+itemd, Mover.itemctl = sys.argv[1:3]
 
 
 # ---- shards that vanish
@@ -124,7 +69,7 @@ def shards_vanish(error):
     """The move says so, compares all items, and goes on with the shards that are there."""
     source, target = Itemd(itemd, f"source-{error}"), Itemd(itemd, f"target-{error}")
     client, there = client_of(source.http), client_of(target.http)
-    make_table(client, "KEYS_ONLY")
+    make_table(client, "KEYS_ONLY", 500)
     proxy = LosingShards(source, error)
     adopt = ["--endpoint", target.grpc, "adopt", proxy.http, "--state", str(work / f"{error}.json")]
     mover = Mover(f"follow-{error}", *adopt, "--follow")
@@ -191,7 +136,7 @@ def streams_of_the_target_are_throttled():
     """The way back waits, loses nothing, and finds no difference."""
     source, target = Itemd(itemd, "source-throttled"), Itemd(itemd, "target-throttled")
     client, there = client_of(source.http), client_of(target.http)
-    make_table(client)
+    make_table(client, items=500)
     proxy = Throttling(target)
     graduate = ["--endpoint", source.grpc, "graduate", proxy.http, "--state", str(work / "throttled.json")]
     assert Mover("there", *graduate, "--yes").report()["step"] == "DONE"
@@ -271,7 +216,7 @@ def batches_of_the_target_are_partly_unprocessed():
     """BatchWriteItem, while changes are followed and at the switch."""
     source, target = Itemd(itemd, "source-partial"), Itemd(itemd, "target-partial")
     client, there = client_of(source.http), client_of(target.http)
-    make_table(client)
+    make_table(client, items=500)
     proxy = Partial(target)
     graduate = ["--endpoint", source.grpc, "graduate", proxy.http, "--state", str(work / "partial.json")]
     mover = Mover("follow partial", *graduate, "--follow")
@@ -295,7 +240,7 @@ def batches_of_the_source_are_partly_unprocessed():
     """BatchGetItem, by which changed items are read."""
     source, target = Itemd(itemd, "source-keys"), Itemd(itemd, "target-keys")
     client, there = client_of(source.http), client_of(target.http)
-    make_table(client, "KEYS_ONLY")
+    make_table(client, "KEYS_ONLY", 500)
     proxy = Partial(source)
     adopt = ["--endpoint", target.grpc, "adopt", proxy.http, "--state", str(work / "keys.json")]
     mover = Mover("follow keys", *adopt, "--follow")

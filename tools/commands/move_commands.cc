@@ -78,6 +78,7 @@ absl::StatusOr<MoveOptions> OptionsOf(Context& context, const MoveCommandOptions
 }
 
 void PrintPlan(Context& context, const MovePlan& plan) {
+  for (const std::string& warning : plan.warnings) context.err() << "warning: " << warning << std::endl;
   if (context.format() == OutputFormat::kTable) {
     TextTable table({{"table"},
                      NumberColumn("items"),

@@ -211,6 +211,7 @@ absl::Status Move::FenceTarget() {
 absl::Status Move::BeginMove(const std::string& source_id) {
   ITEMDB_ASSIGN_OR_RETURN(const MovePlan plan, Plan());
   ITEMDB_RETURN_IF_ERROR(CheckPlan(plan));
+  for (const std::string& warning : plan.warnings) Say("warning: " + warning);
   ITEMDB_RETURN_IF_ERROR(MakeTables(target_, plan));
   MoveState state{.move_id = NewMoveId(),
                   .source = source_id,

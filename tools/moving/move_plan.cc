@@ -1,11 +1,13 @@
 #include "tools/moving/move_plan.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "tools/moving/move_journal.h"
+#include "tools/moving/target_features.h"
 
 namespace itemdb::tools {
 namespace {
@@ -52,10 +54,36 @@ std::string ProblemOf(const TablePlan& plan, const std::optional<TableDescriptio
   if (const std::string difference = DifferenceForCopy(source, existing->definition); !difference.empty())
     return "the target has another table " + name + " (" + difference +
            "): delete it there, or move to a target without it";
-  if (existing->item_count > 0 && !overwrite)
-    return absl::StrCat("table ", name, " of the target has ", existing->item_count,
-                        " items, which the move would overwrite or delete: give --overwrite if it may");
+  if (plan.items_in_target > 0 && !overwrite)
+    return absl::StrCat("table ", name, " of the target has ",
+                        existing->item_count > 0 ? absl::StrCat(existing->item_count, " ") : "",
+                        "items, which the move would overwrite or delete: give --overwrite if it may");
   return "";
+}
+
+// How many items the table has, at least 1 if it has any. DynamoDB counts them every six hours, and
+// Alternator does not.
+absl::StatusOr<int64_t> ItemsOf(const Side& side, const TableDescription& table) {
+  if (side.is_itemd() || table.item_count > 0) return table.item_count;
+  const ScanRequest first{.table_name = table.definition.table_name, .limit = 1, .consistent_read = true};
+  ITEMDB_ASSIGN_OR_RETURN(const ItemPage page,
+                          side.Try([&] { return side.client().Scan(first, side.call()); }));
+  return static_cast<int64_t>(page.items.size());
+}
+
+// Engines whose indexes have all attributes, whatever is asked for, say so (Alternator); readers get what
+// they want and more.
+void AllowAllAttributes(const TableDefinition& target, TableDefinition& source) {
+  const auto allow = [](const auto& there, auto& here) {
+    for (auto& index : here) {
+      for (const auto& one : there) {
+        if (one.index_name == index.index_name && one.projection.projection_type == ProjectionType::kAll)
+          index.projection = one.projection;
+      }
+    }
+  };
+  allow(target.global_secondary_indexes, source.global_secondary_indexes);
+  allow(target.local_secondary_indexes, source.local_secondary_indexes);
 }
 
 }  // namespace
@@ -71,7 +99,9 @@ TableDefinition DefinitionForCopy(TableDefinition definition) {
 }
 
 std::string DifferenceForCopy(const TableDefinition& source, const TableDefinition& target) {
-  return DescribeDifference(DefinitionForCopy(source), DefinitionForCopy(target));
+  TableDefinition wanted = DefinitionForCopy(source);
+  AllowAllAttributes(target, wanted);
+  return DescribeDifference(wanted, DefinitionForCopy(target));
 }
 
 absl::StatusOr<std::string> TimeToLiveOf(const Side& side, const std::string& table_name) {
@@ -83,6 +113,31 @@ absl::StatusOr<std::string> TimeToLiveOf(const Side& side, const std::string& ta
   return result->attribute_name;
 }
 
+namespace {
+
+// What programs have called since the source was started, and the target does not have.
+absl::Status AddWarnings(const Side& source, const Side& target, const std::string& table_name,
+                         TargetFeatures& features, std::vector<std::string>& warnings) {
+  if (!source.is_itemd() || target.is_itemd()) return absl::OkStatus();
+  const absl::StatusOr<AccessPatternsResult> seen =
+      source.Try([&] { return source.client().GetAccessPatterns(table_name, source.call()); });
+  // Whoever moves tables need not be an administrator.
+  if (absl::IsPermissionDenied(seen.status()) || absl::IsUnimplemented(seen.status()))
+    return absl::OkStatus();
+  ITEMDB_RETURN_IF_ERROR(seen.status());
+  std::set<std::string> operations;
+  for (const AccessPattern& pattern : seen->patterns) operations.insert(pattern.operation);
+  for (const std::string& operation : operations) {
+    ITEMDB_ASSIGN_OR_RETURN(const bool has_it, features.HasOperation(operation));
+    if (has_it) continue;
+    warnings.push_back("programs call " + operation + " for table " + table_name + ", which the target " +
+                       target.endpoint() + " does not offer: change them first, or move to another target");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::StatusOr<MovePlan> PlanMove(const Side& source, const Side& target, const PlanOptions& options) {
   std::vector<std::string> names = options.table_names;
   if (names.empty()) {
@@ -91,6 +146,7 @@ absl::StatusOr<MovePlan> PlanMove(const Side& source, const Side& target, const 
     if (names.empty()) return absl::FailedPreconditionError("the source has no tables");
   }
   MovePlan plan;
+  TargetFeatures features(target);
   for (const std::string& name : names) {
     if (name == kMovesTable)
       return absl::InvalidArgumentError("table " + name + " holds the records of moves; it is not moved");
@@ -100,8 +156,14 @@ absl::StatusOr<MovePlan> PlanMove(const Side& source, const Side& target, const 
     ITEMDB_ASSIGN_OR_RETURN(table.time_to_live_attribute, TimeToLiveOf(source, name));
     ITEMDB_ASSIGN_OR_RETURN(const std::optional<TableDescription> existing, target.FindTable(name));
     table.exists_in_target = existing.has_value();
-    if (existing.has_value()) table.items_in_target = existing->item_count;
+    if (existing.has_value()) {
+      ITEMDB_ASSIGN_OR_RETURN(table.items_in_target, ItemsOf(target, *existing));
+    }
     table.problem = ProblemOf(table, existing, target, options.overwrite);
+    if (table.problem.empty()) {
+      ITEMDB_ASSIGN_OR_RETURN(table.problem, features.LackingFor(table.source, table.time_to_live_attribute));
+    }
+    ITEMDB_RETURN_IF_ERROR(AddWarnings(source, target, name, features, plan.warnings));
     plan.items += table.source.item_count;
     plan.bytes += table.source.table_size_bytes;
     plan.write_units += UnitsOf(table.source);
@@ -119,6 +181,32 @@ absl::Status CheckPlan(const MovePlan& plan) {
   return absl::OkStatus();
 }
 
+namespace {
+
+// Some engines make a table without its tags (dynalite).
+absl::Status AddMissingTags(const Side& target, const TableDefinition& wanted) {
+  if (wanted.tags.empty() || target.is_itemd()) return absl::OkStatus();
+  ITEMDB_ASSIGN_OR_RETURN(const auto made, target.FindTable(wanted.table_name));
+  if (!made.has_value() || made->definition.tags == wanted.tags) return absl::OkStatus();
+  const TagTableRequest request{.table_name = wanted.table_name, .tags = wanted.tags};
+  return target.Try([&] { return target.client().TagTable(request, target.call()).status(); });
+}
+
+// Some engines find out what they do not offer only when the table is there (Alternator). It is empty yet.
+absl::Status CheckProtection(const Side& target, const TableDefinition& source) {
+  if (!source.deletion_protection_enabled || target.is_itemd()) return absl::OkStatus();
+  const UpdateTableRequest update{.table_name = source.table_name, .deletion_protection_enabled = false};
+  const absl::Status asked =
+      target.Try([&] { return target.client().UpdateTable(update, target.call()).status(); });
+  if (!absl::IsUnimplemented(asked)) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "the target " + target.endpoint() + " lacks deletion protection, which table " + source.table_name +
+      " has: itemctl table update " + source.table_name +
+      " --no-deletion-protection-enabled, or move to a target that has it; the table was made there");
+}
+
+}  // namespace
+
 absl::Status MakeTables(const Side& target, const MovePlan& plan) {
   for (const TablePlan& table : plan.tables) {
     if (table.exists_in_target) continue;
@@ -128,6 +216,8 @@ absl::Status MakeTables(const Side& target, const MovePlan& plan) {
     // A call whose answer was lost may have made it.
     if (!made.ok() && !absl::IsAlreadyExists(made))
       return WithWords("table " + definition.table_name + " cannot be made in the target", made);
+    ITEMDB_RETURN_IF_ERROR(AddMissingTags(target, definition));
+    ITEMDB_RETURN_IF_ERROR(CheckProtection(target, table.source.definition));
   }
   return absl::OkStatus();
 }

@@ -24,6 +24,8 @@ struct TablePlan {
 
 struct MovePlan {
   std::vector<TablePlan> tables;
+  // What programs do with the tables that the target does not offer: no hindrance for the move.
+  std::vector<std::string> warnings;
   int64_t items = 0;
   int64_t bytes = 0;
   // What DynamoDB charges for writing the items and their index entries once, by the mean sizes.

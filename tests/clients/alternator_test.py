@@ -65,6 +65,10 @@ class Alternator(Proxy):
                 index["Projection"] = {"ProjectionType": "ALL"}
             if request.get("SSESpecification", {}).get("Enabled"):
                 return invalid("SSESpecification: configuring encryption-at-rest is not yet supported.")
+        if operation == "Scan" and request.get("Limit") == 1 and "ExclusiveStartKey" not in request:
+            # As when it has only met tombstones.
+            return 200, json.dumps({"Items": [], "Count": 0, "ScannedCount": 0,
+                                    "LastEvaluatedKey": {"id": {"S": "deleted"}}}).encode()
         if operation == "UpdateTable":
             try:
                 self.client.describe_table(TableName=request["TableName"])
@@ -233,10 +237,12 @@ def graduates():
          '[{"Put": {"TableName": "full", "Item": {"id": {"S": "1"}, "kind": {"S": "a"}}}}]')
     Mover("plan", "--endpoint", source.grpc, *move, "full", "--dry-run").fails(
         0, f"warning: programs call TransactWriteItems for table full, which the target {engine.http} does not offer")
-    told = call(source.grpc, *move, "full", "--yes", code=1)
-    assert told["message"] == (
-        f"the target {engine.http} lacks deletion protection, which table full has: itemctl table update full "
-        "--no-deletion-protection-enabled, or move to a target that has it; the table was made there"), told
+    # The first run makes the table, which the second finds.
+    for _ in range(2):
+        told = call(source.grpc, *move, "full", "--yes", code=1)
+        assert told["message"] == (
+            f"the target {engine.http} lacks deletion protection, which table full has: itemctl table update "
+            "full --no-deletion-protection-enabled, or move to a target that has it; the table was made there"), told
     call(source.grpc, "table", "update", "full", "--no-deletion-protection-enabled")
     # Items are found, though nobody counts them.
     call(engine.http, "item", "put", "full", '{"id": "of somebody else"}')

@@ -80,10 +80,12 @@ absl::Status TargetFeatures::Try(Feature feature) const {
 absl::StatusOr<std::string> TargetFeatures::Ask(Feature feature) {
   if (const auto known = answers_.find(feature); known != answers_.end()) return known->second;
   const absl::Status said = target_.Try([&] { return Try(feature); });
-  // Who may not call it for that table is not told whether it is there.
-  const bool has_it = said.ok() || absl::IsNotFound(said) || absl::IsPermissionDenied(said);
-  if (!has_it && !absl::IsUnimplemented(said) && !absl::IsInvalidArgument(said)) return said;
-  return answers_[feature] = has_it ? "" : std::string(said.message());
+  const bool got_no_answer = absl::IsUnavailable(said) || absl::IsDeadlineExceeded(said) ||
+                             absl::IsCancelled(said) || absl::IsUnauthenticated(said);
+  if (got_no_answer) return said;
+  // Other answers, such as that the key may not call it, do not say that it is not there.
+  const bool lacks_it = absl::IsUnimplemented(said) || absl::IsInvalidArgument(said);
+  return answers_[feature] = lacks_it ? std::string(said.message()) : "";
 }
 
 absl::StatusOr<bool> TargetFeatures::HasOperation(const std::string& operation) {

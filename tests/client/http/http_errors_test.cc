@@ -336,6 +336,31 @@ TEST(HttpErrors, ABulkWriteOutlastsThrottlesOfWhatWasNotProcessed) {
   EXPECT_THAT(requests[3], ::testing::Not(HasSubstr(R"({"S":"a"})")));
 }
 
+// Only a refusal of the number of its keys says that the other side does not have longer keys.
+TEST(HttpErrors, AMistakeInAKeySchemaIsNoMissingFeature) {
+  const auto refused = [](const std::string& message) {
+    return ScriptedAnswer{.http_status = 400, .body = ExceptionBody("ValidationException", message)};
+  };
+  ScriptedServer server(
+      {refused("All HASH key attributes must precede RANGE key attributes in the KeySchema"),
+       refused("KeySchema must list exactly one or two key columns"),
+       refused("1 validation error detected: Value '[HashKey, RangeKey, HashKey]' at "
+               "'globalSecondaryIndexes.1.member.keySchema' failed to satisfy constraint: Member must have "
+               "length less than or equal to 2"),
+       refused("1 validation error detected: Value '[HashKey, RangeKey, HashKey]' at 'keySchema' failed to "
+               "satisfy constraint: Member must have length less than or equal to 2")});
+  const Client client = ClientOf(server, 1);
+  TableDefinition table{.table_name = "t", .key_schema = {{.attribute_name = "a"}}};
+  table.global_secondary_indexes = {{.index_name = "long",
+                                     .key_schema = {{.attribute_name = "a"},
+                                                    {.attribute_name = "b", .key_type = KeyType::kRange},
+                                                    {.attribute_name = "c"}}}};
+  for (const absl::StatusCode code : {absl::StatusCode::kInvalidArgument, absl::StatusCode::kUnimplemented,
+                                      absl::StatusCode::kUnimplemented, absl::StatusCode::kInvalidArgument}) {
+    EXPECT_EQ(client.CreateTable(table).status().code(), code);
+  }
+}
+
 // DescribeTable may not find a table yet that CreateTable has made, and may be throttled.
 TEST(HttpErrors, ATableIsLookedForUntilItIsUsable) {
   const std::string creating =

@@ -244,7 +244,8 @@ bool Call::Reserve(CallMemory& memory, MemoryUse use) {
 
 grpc::Status Call::ErrorReply(const absl::Status& status) { return ToGrpcStatus(status); }
 
-void RecordCall(ServingContext& serving, const grpc::CallbackServerContext& context, const AnsweredCall& call,
+void RecordCall(ServingContext& serving, const grpc::CallbackServerContext& context,
+                std::chrono::steady_clock::time_point began, const AnsweredCall& call,
                 const grpc::Status& status, TracedCall* traced_or_null, std::string_view outcome) {
   const std::string error = ReasonOf(status);
   serving.metrics.Count({.protocol = Protocol::kGrpc,
@@ -269,15 +270,14 @@ void RecordCall(ServingContext& serving, const grpc::CallbackServerContext& cont
     serving.slow_log.Log(logged);
   }
   if (traced_or_null == nullptr) return;
-  const auto now = std::chrono::steady_clock::now();
   serving.tracer->Finish(*traced_or_null,
                          {.operation = call.method.substr(call.method.rfind('/') + 1),
                           .protocol = "grpc",
                           .table = std::string(CountedTableName(call.log_fields)),
                           .code = std::move(code),
                           .reason = std::string(status.ok() ? outcome : std::string_view(error)),
-                          .begin = now - call.duration,
-                          .end = now,
+                          .begin = began,
+                          .end = began + call.duration,
                           .request_bytes = call.request_bytes,
                           .reply_bytes = call.reply_bytes,
                           .items = call.items < 0 ? call.log_fields.items : call.items});
@@ -300,7 +300,7 @@ void Call::Audit(const grpc::Status& status) {
 }
 
 void Call::Complete(EncodedReply reply, int64_t items, std::string_view outcome) {
-  RecordCall(serving_, context_,
+  RecordCall(serving_, context_, arrived_,
              {.method = method_,
               .log_fields = log_fields_,
               .duration = std::chrono::steady_clock::now() - arrived_,

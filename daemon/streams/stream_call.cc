@@ -96,7 +96,7 @@ void StreamCall::RecordPart(std::chrono::steady_clock::time_point began, const C
   } else if (traced_ != nullptr) {
     traced = Tracer::TakePart(*traced_);
   }
-  RecordCall(serving_, context_,
+  RecordCall(serving_, context_, began,
              {.method = method_,
               .log_fields = log_fields,
               .duration = std::chrono::steady_clock::now() - began,

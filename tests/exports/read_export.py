@@ -1,7 +1,7 @@
 """Reads an export as a program would that knows only the layout, and checks every file of it.
 
 Arguments: the folder of the bucket, the key of manifest-summary.json; and --being-ended if itemdb-manifest.json, the last
-file, need not be there yet.
+file, need not be there yet, or not whole.
 stdout: one JSON document: {"summary": the summary, "lines": the lines of the data files, "items": the items of lines in
 JSON, or the documents of an incremental export}
 Exit code 1 and a sentence on stderr: the export is not whole or not as the layout says.
@@ -114,6 +114,9 @@ def main():
     if has_own:
         check_own_manifest(bucket, folder, others)
     present = {str(path.relative_to(bucket)) for path in (bucket / folder).rglob("*") if path.is_file()}
+    if not has_own:
+        # It gets its name when it is whole.
+        present.discard(own + ".partial")
     wanted = {key for key in others if key.startswith(folder)} | ({own} if has_own else set())
     check(present == wanted, f"files that do not belong to the export, or are missing: {sorted(present ^ wanted)}")
 

@@ -66,7 +66,8 @@ TEST_F(FileModesTest, AUserWhoMayNotConnectIsToldWhoMay) {
     const std::string itemctl = testing::ProgramPath("itemctl");
     if (geteuid() != 0) return RunProgram(itemctl, arguments);
     // Root without the right to pass over permissions.
-    std::vector<std::string> without = {"--bounding-set=-dac_override,-dac_read_search", itemctl};
+    std::vector<std::string> without = {"--inh-caps=-dac_override,-dac_read_search",
+                                        "--bounding-set=-dac_override,-dac_read_search", itemctl};
     without.insert(without.end(), arguments.begin(), arguments.end());
     return RunProgram("/usr/bin/setpriv", without);
   };

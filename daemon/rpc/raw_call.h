@@ -80,8 +80,8 @@ struct EncodedReply {
 // The trace that the caller says its call is a part of; nullopt: none.
 std::optional<TraceContext> TraceContextOf(const grpc::CallbackServerContext& context);
 
-// Counts a unary call or a part of a stream that began then, logs it if it was slow, and sends its span if
-// traced. `outcome` is OutcomeOf() its reply.
+// Counts a unary call or a part of a stream, logs it if it was slow, and sends its span, from `began` on, if
+// it is traced. `outcome` is OutcomeOf() its reply.
 void RecordCall(ServingContext& serving, const grpc::CallbackServerContext& context,
                 std::chrono::steady_clock::time_point began, const AnsweredCall& call,
                 const grpc::Status& status, TracedCall* traced_or_null, std::string_view outcome = "");

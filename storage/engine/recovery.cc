@@ -60,16 +60,28 @@ absl::Status CheckWatermark(const std::string& directory,
   return absl::OkStatus();
 }
 
-// As CheckNothingIsMissing. Sets options->wal_recovery_mode so that a torn tail of the write-ahead log is
-// left out.
-absl::Status CheckUpToTornTail(const std::string& directory, const DurabilityWatermark& watermark,
-                               CheckDepth depth, StoreOptions* options) {
+// As CheckNothingIsMissing. Sets options->manifest and options->wal_recovery_mode so that torn tails of the
+// MANIFEST and of the write-ahead log are left out.
+absl::Status CheckUpToTornTails(const std::string& directory, const DurabilityWatermark& watermark,
+                                CheckDepth depth, StoreOptions* options) {
   const absl::Status complete = CheckNothingIsMissing(directory, *options, watermark, depth);
-  if (!absl::IsDataLoss(complete) || !IsTornTail(*options)) return complete;
+  if (!absl::IsDataLoss(complete)) return complete;
   StoreOptions up_to_damage = *options;
-  up_to_damage.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
-  if (!CheckNothingIsMissing(directory, up_to_damage, watermark, depth).ok()) return complete;
-  options->log->warn("the write-ahead log ends in bytes that were never synced; they are dropped error={}",
+  const char* torn = "the write-ahead log ends";
+  absl::Status checked = complete;
+  if (std::optional<ReadManifest> manifest = WithoutTornTail(options->env, options->path);
+      manifest.has_value()) {
+    torn = "the MANIFEST ends";
+    up_to_damage.manifest = *std::move(manifest);
+    checked = CheckNothingIsMissing(directory, up_to_damage, watermark, depth);
+  }
+  if (absl::IsDataLoss(checked) && IsTornTail(up_to_damage)) {
+    if (!up_to_damage.manifest.name.empty()) torn = "the MANIFEST and the write-ahead log end";
+    up_to_damage.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
+    checked = CheckNothingIsMissing(directory, up_to_damage, watermark, depth);
+  }
+  if (!checked.ok()) return complete;
+  options->log->warn("{} in bytes that were never synced; they are dropped error={}", torn,
                      MessageOf(complete));
   *options = std::move(up_to_damage);
   return absl::OkStatus();
@@ -82,7 +94,7 @@ absl::StatusOr<Recovered> OpenComplete(const std::string& directory, StoreOption
   if (has_store) {
     ITEMDB_RETURN_IF_ERROR(CheckWatermark(directory, watermark));
     recovered.watermark = *watermark;
-    ITEMDB_RETURN_IF_ERROR(CheckUpToTornTail(directory, recovered.watermark, depth, &options));
+    ITEMDB_RETURN_IF_ERROR(CheckUpToTornTails(directory, recovered.watermark, depth, &options));
   } else if (watermark.has_value()) {
     recovered.watermark = *watermark;
   } else {
@@ -172,7 +184,7 @@ absl::StatusOr<DirectoryDamage> FindDamage(const std::string& directory, StoreOp
   DirectoryDamage result = {found.before, found.watermark.status()};
   if (result.damage.ok()) result.damage = CheckWatermark(directory, *found.watermark);
   if (result.damage.ok())
-    result.damage = CheckUpToTornTail(directory, found.before, CheckDepth::kDerivedData, &options);
+    result.damage = CheckUpToTornTails(directory, found.before, CheckDepth::kDerivedData, &options);
   if (!result.damage.ok() && !absl::IsDataLoss(result.damage)) return result.damage;
   return result;
 }

@@ -1,4 +1,4 @@
-// Damaged types of log records, which RocksDB takes for something else than damage.
+// Damaged records of RocksDB's logs, which it takes for something else than damage.
 //
 // RocksDB's logs (write-ahead logs and MANIFEST) consist of blocks of 32 KiB with records that never cross a
 // block: a header of seven bytes (checksum 4, length 2, type 1) and the data. The reader looks at type and
@@ -11,6 +11,7 @@
 // itemdb recycles no log in RocksDB's way.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -20,13 +21,26 @@
 
 namespace itemdb::storage {
 
+// The part of a MANIFEST that is read. The default is all of each.
+struct ReadManifest {
+  // Without the directory.
+  std::string name = {};
+  uint64_t bytes = 0;
+};
+
 // Shows records of recycled types in write-ahead logs and MANIFEST as records with a wrong checksum: the
-// recovery mode decides about them. All else is passed through. Thread-safe.
-std::shared_ptr<rocksdb::FileSystem> NewLogTypesFileSystem(const std::shared_ptr<rocksdb::FileSystem>& base);
+// recovery mode decides about them. The file of `manifest` ends where that says. All else is passed through.
+// Thread-safe.
+std::shared_ptr<rocksdb::FileSystem> NewLogTypesFileSystem(const std::shared_ptr<rocksdb::FileSystem>& base,
+                                                           const ReadManifest& manifest = {});
 
 // DATA_LOSS: the first `bytes` of the MANIFEST `path` are not filled with records; names where the first is
 // missing. Verifies no checksums: RocksDB does that of all records that it finds. OK for a file that cannot
 // be read, which RocksDB says too.
 absl::Status CheckManifestRecords(rocksdb::Env* env, const std::string& path, uint64_t bytes);
+
+// Where the first damaged record behind `synced` begins, the end of a record of the MANIFEST `path`:
+// checksums are verified. The size of the file, or more, when there is none or the file cannot be read.
+uint64_t IntactManifestBytes(rocksdb::Env* env, const std::string& path, uint64_t synced);
 
 }  // namespace itemdb::storage

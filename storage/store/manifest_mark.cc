@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "storage/base/xxh3.h"
-#include "storage/store/log_types.h"
 
 namespace itemdb::storage {
 namespace {
@@ -51,26 +50,44 @@ std::optional<Slot> ReadMark(const std::string& path) {
   return last;
 }
 
+// The name in CURRENT; nullopt if it cannot be read or is none.
+std::optional<std::string> CurrentManifest(rocksdb::Env* env, const std::string& path) {
+  std::string name;
+  if (!rocksdb::ReadFileToString(env, path + "/CURRENT", &name).ok()) return std::nullopt;
+  name.resize(std::min(name.find('\n'), name.size()));
+  if (!ManifestNumber(name).has_value()) return std::nullopt;
+  return name;
+}
+
 }  // namespace
 
 absl::Status CheckManifest(rocksdb::Env* env, const std::string& path) {
   const std::optional<Slot> mark = ReadMark(path);
-  if (!mark.has_value()) return absl::OkStatus();
-  std::string name;
-  if (!rocksdb::ReadFileToString(env, path + "/CURRENT", &name).ok()) return absl::OkStatus();
-  name.resize(std::min(name.find('\n'), name.size()));
-  const std::optional<uint64_t> number = ManifestNumber(name);
-  if (!number.has_value()) return absl::OkStatus();
-  if (*number < mark->number) {
-    return DataLossError("CURRENT names " + name + ", but the MANIFEST with the number " +
+  const std::optional<std::string> name = CurrentManifest(env, path);
+  if (!mark.has_value() || !name.has_value()) return absl::OkStatus();
+  const uint64_t number = *ManifestNumber(*name);
+  if (number < mark->number) {
+    return DataLossError("CURRENT names " + *name + ", but the MANIFEST with the number " +
                          std::to_string(mark->number) + " was in use, as the file MANIFEST_SYNCED says");
   }
-  if (*number > mark->number) return absl::OkStatus();
+  if (number > mark->number) return absl::OkStatus();
   uint64_t bytes = 0;
-  if (!env->GetFileSize(path + "/" + name, &bytes).ok()) return absl::OkStatus();
-  if (bytes >= mark->bytes) return CheckManifestRecords(env, path + "/" + name, mark->bytes);
-  return DataLossError(name + " has " + std::to_string(bytes) + " bytes, but " + std::to_string(mark->bytes) +
-                       " were synced, as the file MANIFEST_SYNCED says");
+  if (!env->GetFileSize(path + "/" + *name, &bytes).ok()) return absl::OkStatus();
+  if (bytes >= mark->bytes) return CheckManifestRecords(env, path + "/" + *name, mark->bytes);
+  return DataLossError(*name + " has " + std::to_string(bytes) + " bytes, but " +
+                       std::to_string(mark->bytes) + " were synced, as the file MANIFEST_SYNCED says");
+}
+
+std::optional<ReadManifest> WithoutTornTail(rocksdb::Env* env, const std::string& path) {
+  const std::optional<Slot> mark = ReadMark(path);
+  const std::optional<std::string> name = CurrentManifest(env, path);
+  uint64_t bytes = 0;
+  if (!mark.has_value() || !name.has_value() || ManifestNumber(*name) != mark->number ||
+      !env->GetFileSize(path + "/" + *name, &bytes).ok() || !CheckManifest(env, path).ok())
+    return std::nullopt;
+  const uint64_t intact = IntactManifestBytes(env, path + "/" + *name, mark->bytes);
+  if (intact >= bytes) return std::nullopt;
+  return ReadManifest{.name = *name, .bytes = intact};
 }
 
 ManifestMark::ManifestMark(const std::string& path)

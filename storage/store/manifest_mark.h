@@ -13,12 +13,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/base/thread_annotations.h"
 #include "rocksdb/db.h"
 #include "storage/base/mutex.h"
 #include "storage/base/status.h"
+#include "storage/store/log_types.h"
 
 namespace itemdb::storage {
 
@@ -26,6 +28,11 @@ namespace itemdb::storage {
 // or has a damaged header of a record in the length of the mark, which RocksDB takes for the end
 // (log_types.h). OK without a mark, and if CURRENT cannot be read: RocksDB says better why.
 absl::Status CheckManifest(rocksdb::Env* env, const std::string& path);
+
+// The current MANIFEST of the store in `path` up to its first damaged record, if only records behind the
+// length of the mark are damaged: a power cut may leave any bytes in place of those that were not synced.
+// nullopt without a mark, without damage, and for other damage.
+std::optional<ReadManifest> WithoutTornTail(rocksdb::Env* env, const std::string& path);
 
 // Keeps the mark of an open store. Thread-safe.
 class ManifestMark {

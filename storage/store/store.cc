@@ -162,7 +162,7 @@ rocksdb::ColumnFamilyOptions Store::FamilyOptions(int number, const rocksdb::Opt
 
 absl::Status Store::CheckFamilies(const StoreOptions& options) {
   const std::unique_ptr<rocksdb::Env> env =
-      rocksdb::NewCompositeEnv(NewLogTypesFileSystem(options.env->GetFileSystem()));
+      rocksdb::NewCompositeEnv(NewLogTypesFileSystem(options.env->GetFileSystem(), options.manifest));
   rocksdb::DBOptions base;
   base.env = env.get();
   std::vector<std::string> there;
@@ -184,7 +184,7 @@ rocksdb::Options Store::OptionsWithEnv(const StoreOptions& options) {
   logger_ = NewRocksDBLogger(options.log);
   rocksdb::Options base = RocksDBOptions(options, logger_);
   env_ = options.env;
-  log_types_env_ = rocksdb::NewCompositeEnv(NewLogTypesFileSystem(env_->GetFileSystem()));
+  log_types_env_ = rocksdb::NewCompositeEnv(NewLogTypesFileSystem(env_->GetFileSystem(), options.manifest));
   base.env = log_types_env_.get();
   return base;
 }

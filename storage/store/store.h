@@ -26,6 +26,7 @@
 #include "storage/store/damage_register.h"
 #include "storage/store/dropped_filter.h"
 #include "storage/store/empty_heads.h"
+#include "storage/store/log_types.h"
 #include "storage/store/manifest_mark.h"
 
 namespace spdlog {
@@ -60,6 +61,8 @@ struct StoreOptions {
   std::chrono::milliseconds compaction_pause = std::chrono::minutes(1);
   // How much of a damaged write-ahead log is accepted.
   rocksdb::WALRecoveryMode wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
+  // How much of a MANIFEST with a torn tail is read.
+  ReadManifest manifest = {};
   // For the copy of a damaged store (storage/engine/last_good.h): open although write-ahead logs that the
   // manifest names are missing or short, make no column family that is missing, and compact nothing.
   bool for_recovery = false;

@@ -254,12 +254,10 @@ bool UnsyncedState::DependsOn(const Change& later, const Change& earlier) {
 
 void UnsyncedState::ForgetBytes(const std::string& path, UnsyncedFile& file, LostBytes lost_bytes,
                                 std::mt19937_64& random, PowerLossReport& report) {
-  const bool any_sectors = lost_bytes == LostBytes::kAnySectors ||
-                           (lost_bytes == LostBytes::kAnySectorsOfLogs && path.ends_with(".log"));
   uint64_t tail = file.size - file.synced_bytes;
   if (tail > 0) {
     uint64_t lost = tail - ChoosePrefix(tail, random);
-    if (any_sectors && random() % 2 == 0) {
+    if (lost_bytes == LostBytes::kAnySectors && random() % 2 == 0) {
       LoseSectors(path, file.size - lost, file.size, random);
     } else {
       file.size -= lost;
@@ -274,7 +272,7 @@ void UnsyncedState::ForgetBytes(const std::string& path, UnsyncedFile& file, Los
     if (!overwrite.was_end && overwrite.offset + overwrite.old_bytes.size() > file.size) continue;
     // Bytes appended after the cut end are lost with it; writing extends a file that is shorter than the cut.
     if (file.size < overwrite.offset) Resize(path, overwrite.offset);
-    if (any_sectors && !overwrite.was_end && random() % 2 == 0) {
+    if (lost_bytes == LostBytes::kAnySectors && !overwrite.was_end && random() % 2 == 0) {
       UndoSectors(path, overwrite, random);
     } else {
       WriteRange(path, overwrite.offset, overwrite.old_bytes);

@@ -45,8 +45,6 @@ enum class LostBytes {
   kEnd,
   // File systems may also write the length first, and then the sectors in any order.
   kAnySectors,
-  // The same for files of the write-ahead log; other files are cut.
-  kAnySectorsOfLogs,
 };
 
 // The content of one file, which may have several names. Shared by its names and its open handles.

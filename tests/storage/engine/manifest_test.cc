@@ -74,6 +74,48 @@ TEST_F(ManifestTest, WithADamagedHeaderIsRefusedAndRecoveredWhole) {
   }
 }
 
+// A power cut leaves any bytes in place of a record that was not synced. RocksDB refuses a wrong checksum at
+// the end of a MANIFEST as well.
+TEST_F(ManifestTest, ThatIsTornBehindItsSyncedPartLosesNothing) {
+  const std::string manifest = ReadFile(ManifestPath());
+  const std::vector<uint64_t> ends = EndsOfRecords(manifest);
+  const std::string record = manifest.substr(ends.back());
+  std::string damaged_record = record;
+  damaged_record.back() ^= 1;
+  std::string recycled = record;
+  recycled[6] = 5;
+  // The first fragment of a record.
+  const std::string fragment = std::string("\xa2\x45\x7f\x3a\x01\x00\x02", 7) + "x";
+  for (const std::string& tail :
+       {std::string(5'000, '\0'), std::string(3, '\xff'), std::string(5'000, '\xff'), damaged_record,
+        recycled, damaged_record + record, std::string(40'000, '\x5a'), fragment + damaged_record}) {
+    SCOPED_TRACE("a tail of " + std::to_string(tail.size()) + " bytes");
+    Restore();
+    WriteFile(ManifestPath(), manifest + tail);
+    auto opened = Database::Open(Options());
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    EXPECT_EQ(ReadOrders(**opened).rows.size(), static_cast<size_t>(items_));
+    ASSERT_TRUE(Put(**opened, items_ + 1).ok());
+    opened->reset();
+    auto again = Database::Open(Options());
+    ASSERT_TRUE(again.ok()) << again.status();
+    EXPECT_EQ(ReadOrders(**again).rows.size(), static_cast<size_t>(items_) + 1);
+  }
+  EXPECT_THAT(log_.str(), HasSubstr("the MANIFEST ends in bytes that were never synced"));
+}
+
+// The mark says what was synced.
+TEST_F(ManifestTest, WithADamagedByteInItsSyncedPartIsRefusedAndRecoveredWhole) {
+  const std::string manifest = ReadFile(ManifestPath());
+  const uint64_t last = EndsOfRecords(manifest).back();
+  for (const uint64_t at : {last + 7, uint64_t{manifest.size() - 1}}) {
+    SCOPED_TRACE("byte " + std::to_string(at) + " of " + std::to_string(manifest.size()));
+    std::string damaged = manifest;
+    damaged[at] ^= 1;
+    ExpectRefusedAndRecovered(damaged);
+  }
+}
+
 TEST_F(ManifestTest, OfAnEarlierMomentIsRefused) {
   const std::string older = ManifestPath();
   {

@@ -60,7 +60,7 @@ class Machine {
   }
 
   Outcome Run() {
-    const LostBytes lost_bytes = seed_ % 3 == 1 ? LostBytes::kAnySectorsOfLogs : LostBytes::kEnd;
+    const LostBytes lost_bytes = seed_ % 3 == 1 ? LostBytes::kAnySectors : LostBytes::kEnd;
     RunUntilPowerFails();
     disk_->DropUnsynced(seed_, lost_bytes);
     if (random_() % 3 == 0) {

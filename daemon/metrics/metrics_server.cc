@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/access/watched_secrets.h"
 #include "daemon/console/console.h"
+#include "daemon/http/api/errors.h"
 #include "daemon/http/message/absl_view.h"
 #include "daemon/http/message/http_request.h"
 #include "storage/base/mutex.h"
@@ -66,6 +67,7 @@ class MetricsHandler final : public http::HttpHandler {
 
   std::optional<http::HttpPage> Page(const http::HttpHead& head) const override {
     if (std::optional<http::HttpPage> page = console_.Page(head)) return page;
+    if (head.Find("X-Amz-Target").has_value()) return NotHere();
     if (head.method != "GET" && head.method != "HEAD") return std::nullopt;
     const std::string_view path = head.path();
     if (path == "/-/healthy") return TextPage(200, "healthy\n");
@@ -129,6 +131,14 @@ class MetricsHandler final : public http::HttpHandler {
     return "";
   }
 
+  // The answer to DynamoDB's protocol.
+  static http::HttpPage NotHere() {
+    http::HttpPage page;
+    page.answer.reply = http::ErrorReply(400, "UnknownOperationException",
+                                         "this is an itemd's address for metrics and the console "
+                                         "(--metrics-listen); DynamoDB's protocol is at --http-listen");
+    return page;
+  }
   static http::HttpPage Refuse(const absl::Status& refusal) {
     const bool unauthenticated = absl::IsUnauthenticated(refusal);
     http::HttpPage page = TextPage(unauthenticated ? 401 : 403, storage::MessageOf(refusal) + "\n");

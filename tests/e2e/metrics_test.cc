@@ -533,6 +533,14 @@ TEST_F(MetricsTest, AreNotForWebPagesFromElsewhere) {
   EXPECT_EQ(client.ReadReply().value_or(http::RawReply()).status, 403);
 }
 
+TEST_F(MetricsTest, SayThatDynamoDbsProtocolIsElsewhere) {
+  Start();
+  const CommandResult wrong =
+      Itemctl({"--endpoint", "http://" + daemon_.metrics_endpoint(), "table", "list"});
+  EXPECT_NE(wrong.exit_code, 0);
+  EXPECT_THAT(wrong.err, HasSubstr("an itemd's address for metrics and the console (--metrics-listen)"));
+}
+
 TEST_F(MetricsTest, AddressOthersCanReachNeedsTlsAndKeys) {
   const CommandResult refused = daemon_.RunToEnd({"--metrics-listen", "0.0.0.0:0"});
   EXPECT_EQ(refused.exit_code, 64);

@@ -77,6 +77,17 @@ TEST_F(ItemctlTls, AClientWithoutTlsIsToldThatThePortExpectsIt) {
   EXPECT_EQ(url.exit_code, 5);
   EXPECT_THAT(url.err,
               HasSubstr("expects TLS: begin with https://; or, if it is an itemd's address of --listen"));
+  const std::string https = "https://" + daemon_.endpoint();
+  const Outcome unknown = RunTool({"--endpoint", https, "--timeout", "5", "table", "list"});
+  EXPECT_EQ(unknown.exit_code, 5);
+  EXPECT_THAT(unknown.err, HasSubstr("; name its certificate authority with --tls-ca; and if it is an "
+                                     "itemd's address of --listen, write " +
+                                     daemon_.endpoint() + "\n"));
+  const Outcome known = RunTool({"--endpoint", https, "--timeout", "5", "--tls-server-name", "localhost",
+                                 "--tls-ca", Path("ca.pem"), "table", "list"});
+  EXPECT_EQ(known.exit_code, 5);
+  EXPECT_THAT(known.err, HasSubstr("speaks HTTP/2 over TLS: if it is an itemd's address of --listen, write " +
+                                   daemon_.endpoint() + "\n"));
 }
 
 // Over HTTP with TLS by an authority that the system does not know.

@@ -48,6 +48,8 @@ constexpr char kClientHello[] =
     "\x05\x03"                                          //   ECDSA with SHA-384
     "\x00\x10\x00\x05\x00\x03\x02h2";                   // HTTP/2, as gRPC speaks it
 constexpr size_t kClientHelloBytes = sizeof(kClientHello) - 1;
+// The extension of a ServerHello that selects HTTP/2.
+constexpr std::string_view kSelectsHttp2("\x00\x10\x00\x05\x00\x03\x02h2", 9);
 constexpr char kAlertRecord = 0x15;
 constexpr char kHandshakeRecord = 0x16;
 constexpr char kTlsMajorVersion = 0x03;
@@ -113,7 +115,8 @@ enum class Answered { kNothing, kClosed, kBytes };
 Answered Ask(const Socket& socket, std::string_view question, std::string* answer) {
   if (send(socket.fd(), question.data(), question.size(), MSG_NOSIGNAL) < 0) return Answered::kClosed;
   if (!Await(socket.fd(), POLLIN)) return Answered::kNothing;
-  char bytes[64];
+  // A ServerHello fits.
+  char bytes[512];
   const ssize_t got = recv(socket.fd(), bytes, sizeof(bytes), 0);
   if (got <= 0) return Answered::kClosed;
   answer->assign(bytes, static_cast<size_t>(got));
@@ -136,12 +139,14 @@ Listener ProbeEndpoint(const std::string& endpoint) {
     if (answer.starts_with("HTTP/1")) return Listener::kHttp1;
     if (answer.size() > kFrameTypeOffset && answer[kFrameTypeOffset] == kSettingsFrame)
       return Listener::kHttp2;
-    if (IsTls(answer)) return Listener::kTls;
   }
+  const bool is_tls = IsTls(answer);
   // Some TLS servers close a connection without an answer if the first bytes are not TLS.
   const Socket secure = Connect(endpoint);
   if (secure.is_open()) Ask(secure, {kClientHello, kClientHelloBytes}, &answer);
-  if (IsTls(answer)) return Listener::kTls;
+  if (IsTls(answer))
+    return answer.find(kSelectsHttp2) != std::string::npos ? Listener::kTlsHttp2 : Listener::kTls;
+  if (is_tls) return Listener::kTls;
   return answered == Answered::kNothing ? Listener::kSilent : Listener::kOther;
 }
 
@@ -196,19 +201,26 @@ absl::Status DiagnosedUrl(const absl::Status& status, const std::string& url, co
     return ToolError(ExitCode::kUnreachable,
                      "no DynamoDB protocol is spoken at " + url + ": the server there " + what);
   };
-  switch (ProbeEndpoint(address)) {
+  const Listener listener = ProbeEndpoint(address);
+  switch (listener) {
     case Listener::kHttp2:
       return wrong("speaks gRPC, as itemd does at --listen; write " + address);
     case Listener::kHttp1:
       return with_tls ? wrong("does not use TLS: begin with http://") : status;
     case Listener::kTls:
-      if (!with_tls) {
-        return wrong("expects TLS: begin with https://; or, if it is an itemd's address of --listen, write " +
-                     address + " and name its certificate authority with --tls-ca");
-      }
-      if (!options.tls_ca.empty() || !absl::StrContains(status.message(), "certificate")) return status;
-      return ToolError(ExitCode::kUnreachable,
-                       std::string(status.message()) + "; name its certificate authority with --tls-ca");
+    case Listener::kTlsHttp2: {
+      const std::string if_grpc = "if it is an itemd's address of --listen, write " + address;
+      const std::string name_authority = "name its certificate authority with --tls-ca";
+      if (!with_tls)
+        return wrong("expects TLS: begin with https://; or, " + if_grpc + " and " + name_authority);
+      // Other servers offer HTTP/2 too.
+      const bool may_be_grpc = listener == Listener::kTlsHttp2;
+      if (!absl::StrContains(status.message(), "certificate"))
+        return may_be_grpc ? wrong("speaks HTTP/2 over TLS: " + if_grpc) : status;
+      if (!options.tls_ca.empty()) return status;
+      return ToolError(ExitCode::kUnreachable, std::string(status.message()) + "; " + name_authority +
+                                                   (may_be_grpc ? "; and " + if_grpc : ""));
+    }
     default:
       return status;
   }
@@ -249,6 +261,7 @@ absl::Status Diagnosed(const absl::Status& status, Context& context) {
                              : itemd);
     }
     case Listener::kTls:
+    case Listener::kTlsHttp2:
       if (with_tls) return over_tls();
       return unreachable("the server there expects TLS: name its certificate authority with --tls-ca");
     case Listener::kOther:

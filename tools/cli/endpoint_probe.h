@@ -16,6 +16,8 @@ enum class Listener {
   kHttp2,
   kHttp1,
   kTls,
+  // TLS, and selects HTTP/2, as gRPC does.
+  kTlsHttp2,
   // Accepts connections, and closes them or speaks another protocol.
   kOther,
   // Accepts connections and sends nothing.

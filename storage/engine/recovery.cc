@@ -106,7 +106,7 @@ absl::StatusOr<Recovered> OpenComplete(const std::string& directory, StoreOption
   if (options.before_opening) options.before_opening();
   ITEMDB_ASSIGN_OR_RETURN(recovered.start.store, OpenWithBallast(directory, options));
   if (!has_store) ITEMDB_RETURN_IF_ERROR(SyncEntries(options.env, directory));
-  ITEMDB_RETURN_IF_ERROR(LoadCatalog(&recovered));
+  ITEMDB_RETURN_IF_ERROR(WithNextCommand(directory, LoadCatalog(&recovered)));
   const absl::StatusOr<ChangeLogExtent> extent =
       MeasureChangeLog(*recovered.start.store, recovered.changes_start, {});
   if (!extent.ok()) return WithNextCommand(directory, extent.status());

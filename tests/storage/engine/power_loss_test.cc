@@ -1,7 +1,8 @@
 // Power cuts at random moments, with several writers: invariants AckMeansDurable, OneBatch and ChangeOrder.
 //
 // A seed decides the writes, the moment of the cut, and which unsynced data survives. It does not decide how
-// the threads interleave, so a failing seed may need several runs. ITEMDB_TEST_SEED=N runs only that seed.
+// the threads interleave, so a failing seed may need several runs. ITEMDB_TEST_SEED=N runs only that seed,
+// and with ITEMDB_POWER_CUTS=M the M seeds from N on.
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -28,12 +29,15 @@ constexpr int kMachinesAtOnce = 12;
 constexpr int kWriters = 4;
 constexpr int kStepsPerWriter = 60;
 
-bool OneSeedOnly() { return std::getenv("ITEMDB_TEST_SEED") != nullptr; }
+bool SeedsAreGiven() { return std::getenv("ITEMDB_TEST_SEED") != nullptr; }
 
-// `count` seeds from `first` on, or only the one in the environment.
+// `count` seeds from `first` on, or those of the environment.
 std::vector<uint64_t> Seeds(uint64_t first, uint64_t count) {
-  const char* chosen = std::getenv("ITEMDB_TEST_SEED");
-  if (chosen != nullptr) return {std::strtoull(chosen, nullptr, 10)};
+  if (const char* chosen = std::getenv("ITEMDB_TEST_SEED"); chosen != nullptr) {
+    const char* more = std::getenv("ITEMDB_POWER_CUTS");
+    first = std::strtoull(chosen, nullptr, 10);
+    count = more == nullptr ? 1 : std::strtoull(more, nullptr, 10);
+  }
   std::vector<uint64_t> seeds;
   for (uint64_t i = 0; i < count; ++i) seeds.push_back(first + i);
   return seeds;
@@ -322,7 +326,7 @@ void RunSeeds(uint64_t first, uint64_t count, bool durable, Sums* sums) {
 TEST(PowerLossTest, AcknowledgedWritesSurviveEveryCut) {
   Sums sums;
   RunSeeds(0, kSeeds, /*durable=*/true, &sums);
-  if (OneSeedOnly()) return;
+  if (SeedsAreGiven()) return;
   // The cuts came during many writes.
   EXPECT_GT(sums.acknowledged_writes, 20 * static_cast<int64_t>(kSeeds));
   EXPECT_GT(sums.unknown_writes, static_cast<int64_t>(kSeeds) / 2);
@@ -335,7 +339,7 @@ TEST(PowerLossTest, AcknowledgedWritesSurviveEveryCut) {
 TEST(PowerLossTest, WithoutSyncsCutsTakeAcknowledgedWritesAndLeaveAConsistentPrefix) {
   Sums sums;
   RunSeeds(1'000, kRelaxedSeeds, /*durable=*/false, &sums);
-  if (OneSeedOnly()) return;
+  if (SeedsAreGiven()) return;
   EXPECT_GT(sums.lossy_seeds, static_cast<int64_t>(kRelaxedSeeds) / 16);
   RecordProperty("lossy_seeds", static_cast<int>(sums.lossy_seeds));
 }

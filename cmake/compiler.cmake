@@ -85,6 +85,9 @@ else()
   add_compile_options(-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
 endif()
 
+# A path of the build folder in a library would still show in its length when the library is installed.
+set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
+
 find_program(MOLD_PROGRAM mold)
 if(MOLD_PROGRAM)
   add_link_options(-fuse-ld=mold)

@@ -11,6 +11,13 @@ trap 'rm -rf "$again"' EXIT
 "$packaging/debs.sh" "$build" "$version" "$seconds" "$release" "$again"
 "$packaging/bundle.py" "$build" "$version" "$seconds" "$again" >/dev/null
 "$packaging/npm/make_package.py" "$again"/itemdb-*-linux-*.tar.gz "$again" >/dev/null
+# Of another build too, in another folder and without ccache, if no program has a path of the build folder.
+for program in "$build"/bin/itemd "$build"/bin/itemctl; do
+  if strings -n 8 "$program" | grep -m 1 -E '(^|/)include/itemdb_|^'"$(realpath "$build")"; then
+    echo "${program##*/} has a path of the build folder: a header uses __FILE__" >&2
+    exit 1
+  fi
+done
 for file in "$again"/*.deb "$again"/*.tar.gz "$again"/*.tgz "$again"/*.spdx.json; do
   cmp "$file" "$before/${file##*/}" || { echo "${file##*/} has other bytes when it is made again of the same build" >&2; exit 1; }
 done

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "daemon/http/api/errors.h"
+#include "storage/base/check.h"
 #include "storage/base/limits.h"
 #include "storage/database.h"
 #include "storage/json/json_values.h"
@@ -409,6 +410,8 @@ void Checker::Entries(const Shape& shape, size_t count, const element& value, co
 }
 
 }  // namespace
+
+void CheckHasType(simdjson::error_code error) { ITEMDB_CHECK(error == simdjson::SUCCESS); }
 
 absl::Status CheckRequest(const Shape& input, const simdjson::dom::object& request) {
   Checker checker(/*values=*/false);

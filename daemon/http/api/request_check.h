@@ -8,7 +8,6 @@
 
 #include "absl/status/statusor.h"
 #include "daemon/http/api/request_shapes.h"
-#include "storage/base/check.h"
 
 namespace itemdb::http {
 
@@ -27,12 +26,14 @@ absl::Status CheckRequest(const Shape& input, const simdjson::dom::object& reque
 // reason SERIALIZATION: a type is wrong.
 absl::Status CheckValueTypes(const Shape& input, const simdjson::dom::object& request);
 
+// Ends the process unless `error` is SUCCESS.
+void CheckHasType(simdjson::error_code error);
 // The value of an element that is known to have the type. Returned by value: simdjson's accessors return
 // references into their result object.
 template <typename Json>
 Json As(const simdjson::dom::element& element) {
   Json json;
-  ITEMDB_CHECK(element.get(json) == simdjson::SUCCESS);
+  CheckHasType(element.get(json));
   return json;
 }
 inline simdjson::dom::object AsObject(const simdjson::dom::element& element) {

@@ -236,6 +236,36 @@ TEST_F(MoveTest, SaysWhatIsInTheWay) {
   EXPECT_THAT(error({}, 1), HasSubstr("move.json: the state of the move has no valid format"));
 }
 
+// At their HTTP address databases have no id. A database that is moved to itself would send its writers away
+// for good.
+TEST_F(MoveTest, ADatabaseIsTheSameAtItsHttpAddress) {
+  source_->Kill();
+  ASSERT_TRUE(source_->Start({"--http-listen", "127.0.0.1:0"}).ok());
+  MakeTable(ClientOf(*source_), 10);
+  const std::string url = "http://" + source_->http_endpoint();
+  const std::map<std::string, Item> items = ItemsOf(ClientOf(*source_));
+  for (const char* command : {"graduate", "adopt"}) {
+    for (const char* option : {"--overwrite", "--dry-run", "--yes", "--enable-streams"}) {
+      SCOPED_TRACE(std::string(command) + " " + option);
+      if (std::string(command) == "adopt" && std::string(option) == "--yes") continue;
+      std::vector<std::string> arguments = {"--endpoint", source_->endpoint(), command, url,
+                                            "--state",    state_file(),        option};
+      if (std::string(option) == "--yes") arguments.push_back("--overwrite");
+      const CommandResult result = RunProgram(testing::ProgramPath("itemctl"), arguments);
+      EXPECT_EQ(result.exit_code, 1) << result.out << result.err;
+      EXPECT_THAT(result.err,
+                  HasSubstr("source and target are one database: table Counters has the TableId"));
+      EXPECT_THAT(result.err, HasSubstr(url));
+      EXPECT_EQ(FenceOf(ClientOf(*source_)), std::nullopt);
+      EXPECT_EQ(ClientOf(*source_).ListTables()->table_names, std::vector<std::string>{kMovedTable});
+      EXPECT_TRUE(ClientOf(*source_).ListChangeHolds()->empty());
+      EXPECT_FALSE(ClientOf(*source_).DescribeTable(kMovedTable)->table.definition.stream_enabled);
+      EXPECT_FALSE(std::filesystem::exists(state_file()));
+    }
+  }
+  EXPECT_EQ(ItemsOf(ClientOf(*source_)), items);
+}
+
 // The table's file of the mover is lost: the target knows where the move is.
 TEST_F(MoveTest, GoesOnWithoutItsFile) {
   MakeTable(ClientOf(*source_), 100);

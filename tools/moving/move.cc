@@ -58,6 +58,7 @@ Move::Move(Client source, Client target, MoveOptions options)
       target_fences_(journal_, run_) {}
 
 absl::StatusOr<MovePlan> Move::Plan() const {
+  ITEMDB_RETURN_IF_ERROR(CheckAreTwo().status());
   ITEMDB_ASSIGN_OR_RETURN(MovePlan plan, PlanMove(source_, target_,
                                                   {.table_names = options_.table_names,
                                                    .overwrite = options_.overwrite,
@@ -79,6 +80,29 @@ absl::StatusOr<std::string> Move::IdOf(const Side& side) const {
   return status.database_id;
 }
 
+absl::StatusOr<std::string> Move::CheckAreTwo() const {
+  ITEMDB_ASSIGN_OR_RETURN(const std::string source_id, IdOf(source_));
+  ITEMDB_ASSIGN_OR_RETURN(const std::string target_id, IdOf(target_));
+  if (source_id == target_id)
+    return absl::FailedPreconditionError("source and target are one database: " + source_.endpoint());
+  if (source_.is_itemd() && target_.is_itemd()) return source_id;
+  // A database has its id at its gRPC address only, but its tables have theirs at each.
+  ITEMDB_ASSIGN_OR_RETURN(const std::vector<std::string> names, TablesAskedFor());
+  for (const std::string& name : names) {
+    ITEMDB_ASSIGN_OR_RETURN(const auto of_source, source_.FindTable(name));
+    if (!of_source.has_value() || of_source->table_id.empty()) continue;
+    ITEMDB_ASSIGN_OR_RETURN(const auto of_target, target_.FindTable(name));
+    if (of_target.has_value() && of_target->table_id == of_source->table_id)
+      return absl::FailedPreconditionError(
+          "source and target are one database: table " + name + " has the TableId " + of_source->table_id +
+          " at " + source_.endpoint() + " and at " + target_.endpoint() +
+          ". If one is a copy of the other's files: give both as HOST:PORT of gRPC");
+    // All tables of one database would be there.
+    break;
+  }
+  return source_id;
+}
+
 absl::StatusOr<uint64_t> Move::SourceSequence() const {
   if (!source_.is_itemd()) return 0;
   ITEMDB_ASSIGN_OR_RETURN(const DaemonStatus status,
@@ -87,10 +111,7 @@ absl::StatusOr<uint64_t> Move::SourceSequence() const {
 }
 
 absl::Status Move::Open() {
-  ITEMDB_ASSIGN_OR_RETURN(const std::string source_id, IdOf(source_));
-  ITEMDB_ASSIGN_OR_RETURN(const std::string target_id, IdOf(target_));
-  if (source_id == target_id)
-    return absl::FailedPreconditionError("source and target are one database: " + source_.endpoint());
+  ITEMDB_ASSIGN_OR_RETURN(const std::string source_id, CheckAreTwo());
   ITEMDB_ASSIGN_OR_RETURN(std::optional<MoveState> state, journal_.Load(source_id));
   if (!state.has_value() && options_.back)
     return absl::FailedPreconditionError("no move to " + target_.endpoint() + " is known there or in " +
@@ -157,13 +178,17 @@ absl::Status Move::CheckTargetName(const MoveState& state) const {
                                        ": give it that name again, not " + target_.endpoint());
 }
 
+absl::StatusOr<std::vector<std::string>> Move::TablesAskedFor() const {
+  std::vector<std::string> names = options_.table_names;
+  if (!names.empty()) return names;
+  ITEMDB_ASSIGN_OR_RETURN(names, source_.TableNames());
+  std::erase(names, kMovesTable);
+  return names;
+}
+
 // Of the tables that were asked for, or of all, those that writers were not sent away from.
 absl::StatusOr<std::vector<std::string>> Move::UnfencedTables() const {
-  std::vector<std::string> names = options_.table_names;
-  if (names.empty()) {
-    ITEMDB_ASSIGN_OR_RETURN(names, source_.TableNames());
-    std::erase(names, kMovesTable);
-  }
+  ITEMDB_ASSIGN_OR_RETURN(const std::vector<std::string> names, TablesAskedFor());
   std::vector<std::string> unfenced;
   for (const std::string& name : names) {
     ITEMDB_ASSIGN_OR_RETURN(const auto table, source_.FindTable(name));

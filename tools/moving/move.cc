@@ -9,6 +9,7 @@
 #include "common/signature/sigv4.h"
 #include "common/status_macros.h"
 #include "itemdb/errors.h"
+#include "tools/base/durable_file.h"
 #include "tools/base/number_text.h"
 #include "tools/moving/change_log_feed.h"
 #include "tools/moving/copier.h"
@@ -31,6 +32,13 @@ std::set<std::string> NamesOf(const MoveState& state) {
   return names;
 }
 
+// A name that is given twice is one table.
+MoveOptions WithoutRepetition(MoveOptions options) {
+  std::set<std::string> seen;
+  std::erase_if(options.table_names, [&](const std::string& name) { return !seen.insert(name).second; });
+  return options;
+}
+
 }  // namespace
 
 std::string NewMoveId() {
@@ -39,7 +47,7 @@ std::string NewMoveId() {
 }
 
 Move::Move(Client source, Client target, MoveOptions options)
-    : options_(std::move(options)),
+    : options_(WithoutRepetition(std::move(options))),
       pass_(NewMoveId()),
       run_(common::Hex(common::HashOf(pass_))),
       source_(source, "the source", Patience(options_.patience, options_.cancel), options_.say, pass_,
@@ -128,6 +136,7 @@ absl::Status Move::Open() {
         state->tables.front().name + (state->tables.size() > 1 ? ", ..." : ""));
   }
   ITEMDB_RETURN_IF_ERROR(CheckTables(*state));
+  if (options_.back) ITEMDB_RETURN_IF_ERROR(CheckIsSwitched(*state));
   // When all else is done, only the file may be left.
   if (journal_.item_exists()) ITEMDB_RETURN_IF_ERROR(journal_.TakeOver(run_));
   ITEMDB_RETURN_IF_ERROR(target_fences_.Read(target_));
@@ -186,6 +195,15 @@ absl::StatusOr<std::vector<std::string>> Move::TablesAskedFor() const {
   return names;
 }
 
+// Before this run shuts another one out, fences anything or has changes kept.
+absl::Status Move::CheckIsSwitched(const MoveState& state) {
+  ITEMDB_RETURN_IF_ERROR(source_fences_.Read(source_));
+  if (StepByFences(state) >= MoveStep::kSwitched) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "writers were not sent to the target, so nothing can be brought back: go on with the move, or give it "
+      "up with --abort");
+}
+
 // Of the tables that were asked for, or of all, those that writers were not sent away from.
 absl::StatusOr<std::vector<std::string>> Move::UnfencedTables() const {
   ITEMDB_ASSIGN_OR_RETURN(const std::vector<std::string> names, TablesAskedFor());
@@ -236,6 +254,8 @@ absl::Status Move::FenceTarget() {
 absl::Status Move::BeginMove(const std::string& source_id) {
   ITEMDB_ASSIGN_OR_RETURN(const MovePlan plan, Plan());
   ITEMDB_RETURN_IF_ERROR(CheckPlan(plan));
+  // What cannot be recorded is not begun: neither here nor in the target anything is left.
+  ITEMDB_RETURN_IF_ERROR(CheckCanReplaceFile(journal_.path()));
   for (const std::string& warning : plan.warnings) Say("warning: " + warning);
   ITEMDB_RETURN_IF_ERROR(MakeTables(target_, plan));
   MoveState state{.move_id = NewMoveId(),

@@ -196,6 +196,7 @@ class Move {
   absl::Status CheckTables(const MoveState& state);
   absl::Status ReadDefinitions();
   absl::Status CheckTargetName(const MoveState& state) const;
+  absl::Status CheckIsSwitched(const MoveState& state);
   absl::StatusOr<bool> BeginsAnother(const MoveState& done);
   // Or all of the source, without the records of moves.
   absl::StatusOr<std::vector<std::string>> TablesAskedFor() const;

@@ -79,13 +79,15 @@ absl::Status TargetFeatures::Try(Feature feature) const {
 
 absl::StatusOr<std::string> TargetFeatures::Ask(Feature feature) {
   if (const auto known = answers_.find(feature); known != answers_.end()) return known->second;
-  const absl::Status said = target_.Try([&] { return Try(feature); });
+  // Without the words that Side adds.
+  absl::Status own_words;
+  const absl::Status said = target_.Try([&] { return own_words = Try(feature); });
   const bool got_no_answer = absl::IsUnavailable(said) || absl::IsDeadlineExceeded(said) ||
                              absl::IsCancelled(said) || absl::IsUnauthenticated(said);
   if (got_no_answer) return said;
   // Other answers, such as that the key may not call it, do not say that it is not there.
   const bool lacks_it = absl::IsUnimplemented(said) || absl::IsInvalidArgument(said);
-  return answers_[feature] = lacks_it ? std::string(said.message()) : "";
+  return answers_[feature] = lacks_it ? std::string(own_words.message()) : "";
 }
 
 absl::StatusOr<bool> TargetFeatures::HasOperation(const std::string& operation) {
@@ -136,7 +138,7 @@ absl::StatusOr<std::string> TargetFeatures::LackingFor(const TableDescription& t
   for (const Use& use : uses) {
     if (!use.is_used) continue;
     ITEMDB_ASSIGN_OR_RETURN(const std::string said, Ask(use.feature));
-    if (!said.empty()) lacking.push_back(absl::StrCat(use.words, " (", use.remedy, ")"));
+    if (!said.empty()) lacking.push_back(absl::StrCat(use.words, " (", use.remedy, "; it says: ", said, ")"));
   }
   if (lacking.empty()) return "";
   return absl::StrCat("the target ", target_.endpoint(), " lacks what table ", name,

@@ -194,6 +194,17 @@ absl::Status CheckPlan(const MovePlan& plan) {
 
 namespace {
 
+// A table that an earlier run made, and was killed before it was there.
+absl::Status AwaitUsable(const Side& target, const std::string& name) {
+  return target.Try([&]() -> absl::Status {
+    const absl::StatusOr<TableResult> described = target.client().DescribeTable(name, target.call());
+    // Not all is known of a new table at once, such as its tags.
+    if (!described.ok() && !absl::IsNotFound(described.status())) return described.status();
+    if (described.ok() && described->table.table_status != TableStatus::kCreating) return absl::OkStatus();
+    return absl::UnavailableError("table " + name + " is still being made");
+  });
+}
+
 // Some engines make a table without its tags (dynalite).
 absl::Status AddMissingTags(const Side& target, const TableDefinition& wanted) {
   if (wanted.tags.empty() || target.is_itemd()) return absl::OkStatus();
@@ -229,13 +240,17 @@ absl::Status CheckProtection(const Side& target, const TableDefinition& source) 
 absl::Status MakeTables(const Side& target, const MovePlan& plan) {
   for (const TablePlan& table : plan.tables) {
     const TableDefinition definition = DefinitionForCopy(table.source.definition);
-    if (!table.exists_in_target) {
+    bool is_there = table.exists_in_target;
+    if (!is_there) {
       const absl::Status made =
           target.Try([&] { return target.client().CreateTable(definition, target.call()).status(); });
       // A call whose answer was lost may have made it.
       if (!made.ok() && !absl::IsAlreadyExists(made))
         return WithWords("table " + definition.table_name + " cannot be made in the target", made);
+      is_there = !made.ok();
     }
+    // CreateTable waits for it itself.
+    if (is_there && !target.is_itemd()) ITEMDB_RETURN_IF_ERROR(AwaitUsable(target, definition.table_name));
     // Also for a table that an earlier run made, perhaps the last thing it did.
     ITEMDB_RETURN_IF_ERROR(AddMissingTags(target, definition));
     ITEMDB_RETURN_IF_ERROR(CheckProtection(target, table.source.definition));

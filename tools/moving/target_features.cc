@@ -21,6 +21,16 @@ GlobalSecondaryIndex IndexWithThreeKeyAttributes() {
       .provisioned_throughput = ProvisionedThroughput{.read_capacity_units = 1, .write_capacity_units = 1}};
 }
 
+// Without the endpoint at its beginning, and not too long: several are one message.
+std::string Shortened(std::string said, const std::string& endpoint) {
+  constexpr size_t kMost = 120;
+  if (said.starts_with(endpoint + " ")) said.erase(0, endpoint.size() + 1);
+  if (said.size() <= kMost) return said;
+  size_t size = kMost;
+  while ((static_cast<unsigned char>(said[size]) & 0xC0) == 0x80) --size;
+  return said.substr(0, size) + "...";
+}
+
 }  // namespace
 
 TargetFeatures::TargetFeatures(const Side& target)
@@ -138,7 +148,9 @@ absl::StatusOr<std::string> TargetFeatures::LackingFor(const TableDescription& t
   for (const Use& use : uses) {
     if (!use.is_used) continue;
     ITEMDB_ASSIGN_OR_RETURN(const std::string said, Ask(use.feature));
-    if (!said.empty()) lacking.push_back(absl::StrCat(use.words, " (", use.remedy, "; it says: ", said, ")"));
+    if (!said.empty())
+      lacking.push_back(
+          absl::StrCat(use.words, " (", use.remedy, "; it says: ", Shortened(said, target_.endpoint()), ")"));
   }
   if (lacking.empty()) return "";
   return absl::StrCat("the target ", target_.endpoint(), " lacks what table ", name,

@@ -7,6 +7,7 @@
 #include <itemdb/sharding.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -36,7 +37,8 @@ struct Cost {
   int pages = 0;
   int64_t scanned = 0;
   int64_t found = 0;
-  int64_t bytes = 0;
+  // Nothing tells them over HTTP.
+  std::optional<int64_t> bytes = std::nullopt;
   // The read units that DynamoDB would charge.
   double read_units = 0;
   absl::Duration time = absl::ZeroDuration();

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Tables move from itemd to DynamoDB Local and back with writers going on, and kill -9 of each process meanwhile.
+"""Tables move from itemd to DynamoDB Local and back with writers going on, and kill -9 of each process in each
+phase; the fifteen order-entry patterns are answered alike after each kill.
 
 graduate_test.py ITEMD ITEMCTL [JAVA]
 
@@ -65,6 +66,22 @@ def wait_for_mover(mover, target):
     return mover.wait(PATIENCE_S)
 
 
+def is_fenced(source):
+    """The fence of the table, if writers wait for a switch."""
+    described = call(source.grpc, "table", "describe", "Counters")
+    assert described.returncode == 0, described.stderr
+    fence = json.loads(described.stdout).get("WriteFence")
+    return fence if fence and not fence.get("Moved") else None
+
+
+def kill_both(source, target):
+    """A mover that runs cannot end before both are back."""
+    for side in (target, source):
+        kill(side.process)
+    source.start()
+    target.start()
+
+
 def mover_log():
     return log_of("mover")
 
@@ -108,6 +125,8 @@ def main():
             kill(side.process)
             time.sleep(chance.uniform(0, 0.5))
             side.start()
+        # The target has only a part of it.
+        assert answers(source.http) == expected
     # Without --yes it does not switch.
     assert wait_for_mover(mover, target) == 2, mover_log()
     # A kill of each while changes are followed.
@@ -124,6 +143,42 @@ def main():
             side = target if victim == "target" else source
             kill(side.process)
             side.start()
+        assert answers(source.http) == answers(target.http) == expected
+    # A kill while both sides are compared: after a run that goes on has said so, and before it has said what it found.
+    for attempt in range(20):
+        said = len(mover_log())
+        mover = run_mover(graduate(source, target))
+        await_log("going on with the move", said)
+        time.sleep(chance.uniform(0, 0.2))
+        is_compared = "compared " in mover_log()[said:]
+        if attempt % 2 == 0:
+            kill(mover)
+            victim = "mover"
+        else:
+            kill_both(source, target)
+            victim = "source and the target"
+            assert wait_for_mover(mover, target) == 2, mover_log()
+        print("kill -9 of the", victim, "after" if is_compared else "before", "the end of the comparison")
+        assert answers(source.http) == answers(target.http) == expected
+        if not is_compared and attempt > 0:
+            break
+    else:
+        sys.exit("no kill came while both sides were compared")
+    # At the switch, while writers wait: of the mover, then of both sides.
+    for victim in ("mover", "source and the target"):
+        earlier = is_fenced(source)
+        mover = run_mover(graduate(source, target, "--yes"))
+        fence = None
+        while mover.poll() is None and (fence is None or fence == earlier):
+            fence = is_fenced(source)
+        print("kill -9 of the", victim, "while writers wait" if mover.poll() is None else "after the switch", fence)
+        if victim == "mover":
+            kill(mover)
+        else:
+            kill_both(source, target)
+            # It may have given the switch up, because a side was away for too long.
+            wait_for_mover(mover, target)
+        assert answers(source.http) == answers(target.http) == expected
     mover = run_mover(graduate(source, target, "--yes"))
     assert wait_for_mover(mover, target) == 0, mover_log()
     report = json.loads([line for line in mover_log().splitlines() if line.startswith("{")][-1])
@@ -156,10 +211,24 @@ def main():
     # And back.
     client_of(target.http).put_item(TableName="Counters", Item={"id": {"S": "written there"}})
     client_of(target.http).delete_item(TableName="Counters", Key={"id": {"S": "item1"}})
-    back = subprocess.run([itemctl, *graduate(source, target, "--back", "--yes")], text=True, capture_output=True,
-                          check=False, env=environment)
-    assert back.returncode == 0, back.stderr
-    print("back:", back.stdout.strip())
+    # Of the mover, then of both sides.
+    for victim in ("mover", "source and the target"):
+        said = len(mover_log())
+        mover = run_mover(graduate(source, target, "--back", "--yes"))
+        await_log("going on with the move", said)
+        time.sleep(chance.uniform(0, 0.1))
+        has_ended = mover.poll() is not None
+        print("kill -9 of the", victim, "after" if has_ended else "before", "the tables were back")
+        if has_ended:
+            break
+        if victim == "mover":
+            kill(mover)
+        else:
+            kill_both(source, target)
+            assert wait_for_mover(mover, target) == 0, mover_log()
+        assert answers(source.http) == answers(target.http) == expected
+    assert not has_ended, "no kill came before the tables were back"
+    print("back:", mover_log().splitlines()[-1])
     writers.check(source.http)
     assert answers(source.http) == expected
     client = client_of(source.http)

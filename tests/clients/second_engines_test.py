@@ -1,20 +1,24 @@
 #!/usr/bin/python3
 """itemctl over HTTP with other engines of DynamoDB's protocol gives the answers that it gives with itemd.
 
-second_engines_test.py ITEMD ITEMCTL NODE EXAMPLES [JAVA]
+second_engines_test.py ITEMD ITEMCTL NODE EXAMPLES PROGRAMS [JAVA]
+
+PROGRAMS is the folder of the example programs.
 
 DynamoDB Local and dynalite come from npm, into node_modules beside this program's copy. Without JAVA only dynalite is
 tested.
 """
 
 import json
+import pathlib
+import re
 import subprocess
 import sys
 
 from engines import Itemd, dynalite, dynamodb_local, environment, run_test, work
 
-itemd, itemctl, node, examples = sys.argv[1:5]
-java = sys.argv[5] if len(sys.argv) > 5 else None
+itemd, itemctl, node, examples, programs = sys.argv[1:6]
+java = sys.argv[6] if len(sys.argv) > 6 else None
 
 
 def call(endpoint, *arguments):
@@ -67,6 +71,28 @@ def test_model(engine, name, model):
     assert all(result == "OK" for _, result, _ in results[engine]), results
 
 
+def test_program(engine, name, program, *arguments):
+    """An example program asks the same and is answered the same. Items with equal keys of an index come in any order."""
+    said = {}
+    for endpoint in (reference, engine):
+        result = subprocess.run([f"{programs}/{program}", endpoint, *arguments], text=True, capture_output=True, check=False,
+                                env=environment)
+        assert result.returncode == 0 and result.stdout and not result.stderr, (name, program, endpoint, result)
+        said[endpoint] = without_chance(result.stdout)
+    assert said[engine] == said[reference], (name, program, said)
+
+
+def without_chance(text):
+    """The questions with their answers, sorted: without the item that a program has drawn by lot, and without
+    times and units, of which DynamoDB Local counts none for an empty answer."""
+    questions = []
+    for line in text.splitlines():
+        if not line.startswith(" ") or not questions:
+            questions.append([])
+        questions[-1].append(re.sub(r", [0-9.]+ read units|, [0-9.]+[mun]?s$| in [0-9.]+ s, [0-9]+ a second$", "", line))
+    return sorted([question[0], *sorted(question[1:])] for question in questions if "was drawn" not in question[0])
+
+
 def test_items(engine, name):
     table = json.dumps({
         "TableName": "things",
@@ -111,8 +137,20 @@ def main():
         local = dynamodb_local(java, "-inMemory").http
         test_items(local, "DynamoDB Local")
         test_order_entry(local, "DynamoDB Local")
-        test_model(local, "DynamoDB Local", "ecommerce_single_table")
+        # Some have the tables of the application.
+        reference = Itemd(itemd, "itemd-models").http
+        local = dynamodb_local(java, "-inMemory", name="local-models").http
+        models = sorted(path.parent.name for path in pathlib.Path(examples).glob("*/patterns.json"))
+        assert len(models) == 4, models
+        for model in models:
+            test_model(local, "DynamoDB Local", model)
+        for model in models:
+            test_program(local, "DynamoDB Local", f"example_{model}")
+        test_program(local, "DynamoDB Local", "example_ticket_layouts", "--users", "10", "--tickets", "200")
+        test_program(local, "DynamoDB Local", "example_one_to_many", "--stores", "300")
+        test_program(local, "DynamoDB Local", "example_adjacency_list", "--orders", "200")
         print("DynamoDB Local: as itemd")
+    reference = Itemd(itemd, "itemd-dynalite").http
     # What it lacks, such as the transactions of order entry, is in dynalite_test.py.
     address = dynalite(node).http
     test_items(address, "dynalite")

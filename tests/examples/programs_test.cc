@@ -291,6 +291,17 @@ TEST_F(ProgramsTest, TicketsInsideThePartitionOfAnOrganizationAreReadWithItsUser
   EXPECT_EQ(FiguresOf(out, "tickets of a user, tickets apart").found, 50);
 }
 
+// There explain is not offered.
+TEST_F(ProgramsTest, CostsAreShownOverHttpWithoutBytes) {
+  Load("one_to_many");
+  const std::string url = "http://" + daemon_.http_endpoint();
+  const std::string out = RunWith("example_ticket_layouts", {url, "--users", "10", "--tickets", "200"});
+  EXPECT_EQ(FiguresOf(out, "users of an organization, tickets inside").read, 210);
+  EXPECT_EQ(FiguresOf(out, "tickets of a user, tickets apart").found, 20);
+  EXPECT_THAT(out, HasSubstr("the bytes that a query reads are not known: "));
+  EXPECT_THAT(out, ::testing::Not(HasSubstr(" bytes in")));
+}
+
 // One query for each shard, merged by date (SEED-039).
 TEST_F(ProgramsTest, ManyOrdersAreFoundInTheirShards) {
   Load("adjacency_list");

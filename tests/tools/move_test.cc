@@ -212,6 +212,56 @@ TEST_F(TwoDaemonsTest, ComparesAllWhenMoreKeysChangedThanAreNoted) {
   EXPECT_EQ(ItemsOf(target()), ItemsOf(source()));
 }
 
+// ---- the plan
+
+const Side SideOf(Client client) {
+  return {std::move(client), "the target", Patience(absl::ZeroDuration(), CancelToken()), nullptr};
+}
+
+constexpr char kEmptyTable[] = R"({"Table":{"TableName":"Things","TableStatus":"ACTIVE","ItemCount":0,
+    "BillingModeSummary":{"BillingMode":"PAY_PER_REQUEST"},
+    "KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],
+    "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}]}})";
+
+// Items that were deleted may fill many pages, and DynamoDB counts those that are there seldom.
+TEST_F(TwoDaemonsTest, ATableOfEmptyPagesIsNotReadToItsEnd) {
+  MakeTable(source());
+  std::deque<ScriptedAnswer> answers = {{.body = kEmptyTable}};
+  for (int i = 0; i < 1'000; ++i)
+    answers.push_back(
+        {.body = R"({"Items":[],"Count":0,"ScannedCount":0,"LastEvaluatedKey":{"id":{"S":"x"}}})"});
+  ScriptedServer server(std::move(answers));
+  const Side there = SideOf(*Client::Open({.endpoint = server.endpoint(),
+                                           .retry = {.max_attempts = 1},
+                                           .access_key_id = "AKID",
+                                           .secret_access_key = "secret"}));
+  const absl::StatusOr<MovePlan> plan = PlanMove(SideOf(source()), there, {.table_names = {kMovedTable}});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_TRUE(plan->tables[0].may_have_items_in_target);
+  EXPECT_THAT(plan->tables[0].problem, HasSubstr("may have items: its first 20 pages have none"));
+  EXPECT_THAT(plan->tables[0].problem, HasSubstr("give --overwrite"));
+  EXPECT_LT(server.requests().size(), 30u);
+}
+
+// An engine may refuse a question for another reason than that it lacks the feature.
+TEST_F(TwoDaemonsTest, ThePlanHasTheWordsOfTheTarget) {
+  MakeTable(source());
+  ASSERT_TRUE(source()
+                  .UpdateTimeToLive({.table_name = kMovedTable, .enabled = true, .attribute_name = "until"})
+                  .ok());
+  ScriptedServer server(
+      {{.http_status = 400, .body = ExceptionBody("ResourceNotFoundException", "no such table")},
+       {.http_status = 400, .body = ExceptionBody("ValidationException", "the moon is full")}});
+  const Side there = SideOf(*Client::Open({.endpoint = server.endpoint(),
+                                           .retry = {.max_attempts = 1},
+                                           .access_key_id = "AKID",
+                                           .secret_access_key = "secret"}));
+  const absl::StatusOr<MovePlan> plan = PlanMove(SideOf(source()), there, {.table_names = {kMovedTable}});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_THAT(plan->tables[0].problem,
+              HasSubstr("time to live (itemctl ttl disable Things; it says: the moon is full)"));
+}
+
 // ---- where a move is
 
 constexpr int kManyShards = 5'000;
@@ -309,6 +359,16 @@ TEST_F(LargeStateTest, APlaceInAStreamOfManyShardsIsKept) {
   ASSERT_TRUE(later.Change(/*now=*/true, [](MoveState& changed) { changed.tables[0].stream = {}; }).ok());
   EXPECT_TRUE((*third.Load("the source"))->tables[0].stream.shards.empty());
   ASSERT_TRUE(later.Forget().ok());
+  EXPECT_EQ(Records(), 0);
+}
+
+// Such as one on a disk that has become full since it was looked at.
+TEST_F(LargeStateTest, AMoveWhoseFileCannotBeWrittenLeavesNoRecord) {
+  const Side target = SideOfTarget();
+  // A folder has its name.
+  MoveJournal journal(directory_.path() + "/source", target, target);
+  const absl::Status begun = journal.Begin(StateOf("r1"));
+  EXPECT_TRUE(absl::IsFailedPrecondition(begun)) << begun;
   EXPECT_EQ(Records(), 0);
 }
 

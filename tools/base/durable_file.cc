@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <system_error>
 
 #include "common/status_macros.h"
 
@@ -46,6 +47,21 @@ absl::Status SyncFolder(const std::string& folder) {
   const absl::Status synced = fsync(descriptor) == 0 ? absl::OkStatus() : FileError("sync", path);
   close(descriptor);
   return synced;
+}
+
+absl::Status CheckCanReplaceFile(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    errno = EISDIR;
+    return FileError("replace", path);
+  }
+  const std::string next = path + ".new";
+  const int descriptor = open(next.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (descriptor < 0) return FileError("write", next);
+  const absl::Status written = WriteAll(descriptor, "{}", next);
+  close(descriptor);
+  std::remove(next.c_str());
+  return written;
 }
 
 absl::Status ReplaceFile(const std::string& path, std::string_view text, unsigned int mode) {

@@ -20,6 +20,9 @@ absl::StatusOr<std::optional<std::string>> ReadFileIfExists(const std::string& p
 // contents or the new ones. `mode` as of open(). FAILED_PRECONDITION: it cannot be written.
 absl::Status ReplaceFile(const std::string& path, std::string_view text, unsigned int mode = 0600);
 
+// FAILED_PRECONDITION: ReplaceFile could not write the file. It is not changed.
+absl::Status CheckCanReplaceFile(const std::string& path);
+
 // All of `text`, at the end of an open file. FAILED_PRECONDITION, naming `path`: it cannot be written.
 absl::Status WriteAll(int descriptor, std::string_view text, const std::string& path);
 

@@ -90,12 +90,14 @@ void PrintPlan(Context& context, const MovePlan& plan) {
                      {"problem"}});
     for (const TablePlan& one : plan.tables) {
       const TableDescription& source = one.source;
+      const std::string there =
+          one.may_have_items_in_target ? "may have items" : CountText(one.items_in_target, kItemNoun);
       table.AddRow(
           {source.definition.table_name, WithSeparators(source.item_count),
            WithSeparators(source.table_size_bytes),
            absl::StrCat(source.indexes.size() + source.local_indexes.size() + source.vector_indexes.size()),
            source.definition.stream_enabled ? "yes" : "", one.time_to_live_attribute,
-           one.exists_in_target ? CountText(one.items_in_target, kItemNoun) : "is made", one.problem});
+           one.exists_in_target ? there : "is made", one.problem});
     }
     context.Print(table);
     context.out() << absl::StrFormat(
@@ -118,6 +120,7 @@ void PrintPlan(Context& context, const MovePlan& plan) {
             .Add("time_to_live_attribute", one.time_to_live_attribute)
             .Add("exists_in_target", one.exists_in_target)
             .Add("target_item_count", one.items_in_target)
+            .Add("target_may_have_items", one.may_have_items_in_target)
             .Add("problem", one.problem);
     tables.elements.push_back(std::move(row));
   }

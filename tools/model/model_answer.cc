@@ -63,7 +63,27 @@ std::vector<std::string> OrderDifference(const std::vector<Item>& expected, cons
                           at + 1, AnswerText(found[at]), AnswerText(expected[at]))};
 }
 
+bool AreTied(const Item& a, const Item& b, const std::vector<std::string>& key_attributes) {
+  return std::all_of(key_attributes.begin(), key_attributes.end(), [&](const std::string& name) {
+    const Value* of_a = a.find_or_null(name);
+    const Value* of_b = b.find_or_null(name);
+    return of_a != nullptr && of_b != nullptr && *of_a == *of_b;
+  });
+}
+
 }  // namespace
+
+void OrderTiesAs(const std::vector<Item>& expected, const std::vector<std::string>& key_attributes,
+                 std::vector<Item>& found) {
+  for (size_t i = 0; i < found.size() && i < expected.size(); ++i) {
+    for (size_t j = i; j < found.size(); ++j) {
+      if (j > i && !AreTied(found[i], found[j], key_attributes)) break;
+      if (!(found[j] == expected[i])) continue;
+      std::swap(found[i], found[j]);
+      break;
+    }
+  }
+}
 
 std::vector<std::string> AnswerDifferences(const std::vector<Item>& expected, const std::vector<Item>& found,
                                            bool any_order) {

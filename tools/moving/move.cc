@@ -9,6 +9,7 @@
 #include "common/signature/sigv4.h"
 #include "common/status_macros.h"
 #include "itemdb/errors.h"
+#include "tools/base/durable_file.h"
 #include "tools/base/number_text.h"
 #include "tools/moving/change_log_feed.h"
 #include "tools/moving/copier.h"
@@ -31,6 +32,13 @@ std::set<std::string> NamesOf(const MoveState& state) {
   return names;
 }
 
+// A name that is given twice is one table.
+MoveOptions WithoutRepetition(MoveOptions options) {
+  std::set<std::string> seen;
+  std::erase_if(options.table_names, [&](const std::string& name) { return !seen.insert(name).second; });
+  return options;
+}
+
 }  // namespace
 
 std::string NewMoveId() {
@@ -39,7 +47,7 @@ std::string NewMoveId() {
 }
 
 Move::Move(Client source, Client target, MoveOptions options)
-    : options_(std::move(options)),
+    : options_(WithoutRepetition(std::move(options))),
       pass_(NewMoveId()),
       run_(common::Hex(common::HashOf(pass_))),
       source_(source, "the source", Patience(options_.patience, options_.cancel), options_.say, pass_,
@@ -58,6 +66,7 @@ Move::Move(Client source, Client target, MoveOptions options)
       target_fences_(journal_, run_) {}
 
 absl::StatusOr<MovePlan> Move::Plan() const {
+  ITEMDB_RETURN_IF_ERROR(CheckAreTwo().status());
   ITEMDB_ASSIGN_OR_RETURN(MovePlan plan, PlanMove(source_, target_,
                                                   {.table_names = options_.table_names,
                                                    .overwrite = options_.overwrite,
@@ -79,6 +88,29 @@ absl::StatusOr<std::string> Move::IdOf(const Side& side) const {
   return status.database_id;
 }
 
+absl::StatusOr<std::string> Move::CheckAreTwo() const {
+  ITEMDB_ASSIGN_OR_RETURN(const std::string source_id, IdOf(source_));
+  ITEMDB_ASSIGN_OR_RETURN(const std::string target_id, IdOf(target_));
+  if (source_id == target_id)
+    return absl::FailedPreconditionError("source and target are one database: " + source_.endpoint());
+  if (source_.is_itemd() && target_.is_itemd()) return source_id;
+  // A database has its id at its gRPC address only, but its tables have theirs at each.
+  ITEMDB_ASSIGN_OR_RETURN(const std::vector<std::string> names, TablesAskedFor());
+  for (const std::string& name : names) {
+    ITEMDB_ASSIGN_OR_RETURN(const auto of_source, source_.FindTable(name));
+    if (!of_source.has_value() || of_source->table_id.empty()) continue;
+    ITEMDB_ASSIGN_OR_RETURN(const auto of_target, target_.FindTable(name));
+    if (of_target.has_value() && of_target->table_id == of_source->table_id)
+      return absl::FailedPreconditionError(
+          "source and target are one database: table " + name + " has the TableId " + of_source->table_id +
+          " at " + source_.endpoint() + " and at " + target_.endpoint() +
+          ". If one is a copy of the other's files: give both as HOST:PORT of gRPC");
+    // All tables of one database would be there.
+    break;
+  }
+  return source_id;
+}
+
 absl::StatusOr<uint64_t> Move::SourceSequence() const {
   if (!source_.is_itemd()) return 0;
   ITEMDB_ASSIGN_OR_RETURN(const DaemonStatus status,
@@ -87,10 +119,7 @@ absl::StatusOr<uint64_t> Move::SourceSequence() const {
 }
 
 absl::Status Move::Open() {
-  ITEMDB_ASSIGN_OR_RETURN(const std::string source_id, IdOf(source_));
-  ITEMDB_ASSIGN_OR_RETURN(const std::string target_id, IdOf(target_));
-  if (source_id == target_id)
-    return absl::FailedPreconditionError("source and target are one database: " + source_.endpoint());
+  ITEMDB_ASSIGN_OR_RETURN(const std::string source_id, CheckAreTwo());
   ITEMDB_ASSIGN_OR_RETURN(std::optional<MoveState> state, journal_.Load(source_id));
   if (!state.has_value() && options_.back)
     return absl::FailedPreconditionError("no move to " + target_.endpoint() + " is known there or in " +
@@ -107,6 +136,7 @@ absl::Status Move::Open() {
         state->tables.front().name + (state->tables.size() > 1 ? ", ..." : ""));
   }
   ITEMDB_RETURN_IF_ERROR(CheckTables(*state));
+  if (options_.back) ITEMDB_RETURN_IF_ERROR(CheckIsSwitched(*state));
   // When all else is done, only the file may be left.
   if (journal_.item_exists()) ITEMDB_RETURN_IF_ERROR(journal_.TakeOver(run_));
   ITEMDB_RETURN_IF_ERROR(target_fences_.Read(target_));
@@ -157,13 +187,26 @@ absl::Status Move::CheckTargetName(const MoveState& state) const {
                                        ": give it that name again, not " + target_.endpoint());
 }
 
+absl::StatusOr<std::vector<std::string>> Move::TablesAskedFor() const {
+  std::vector<std::string> names = options_.table_names;
+  if (!names.empty()) return names;
+  ITEMDB_ASSIGN_OR_RETURN(names, source_.TableNames());
+  std::erase(names, kMovesTable);
+  return names;
+}
+
+// Before this run shuts another one out, fences anything or has changes kept.
+absl::Status Move::CheckIsSwitched(const MoveState& state) {
+  ITEMDB_RETURN_IF_ERROR(source_fences_.Read(source_));
+  if (StepByFences(state) >= MoveStep::kSwitched) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "writers were not sent to the target, so nothing can be brought back: go on with the move, or give it "
+      "up with --abort");
+}
+
 // Of the tables that were asked for, or of all, those that writers were not sent away from.
 absl::StatusOr<std::vector<std::string>> Move::UnfencedTables() const {
-  std::vector<std::string> names = options_.table_names;
-  if (names.empty()) {
-    ITEMDB_ASSIGN_OR_RETURN(names, source_.TableNames());
-    std::erase(names, kMovesTable);
-  }
+  ITEMDB_ASSIGN_OR_RETURN(const std::vector<std::string> names, TablesAskedFor());
   std::vector<std::string> unfenced;
   for (const std::string& name : names) {
     ITEMDB_ASSIGN_OR_RETURN(const auto table, source_.FindTable(name));
@@ -211,6 +254,8 @@ absl::Status Move::FenceTarget() {
 absl::Status Move::BeginMove(const std::string& source_id) {
   ITEMDB_ASSIGN_OR_RETURN(const MovePlan plan, Plan());
   ITEMDB_RETURN_IF_ERROR(CheckPlan(plan));
+  // What cannot be recorded is not begun: neither here nor in the target anything is left.
+  ITEMDB_RETURN_IF_ERROR(CheckCanReplaceFile(journal_.path()));
   for (const std::string& warning : plan.warnings) Say("warning: " + warning);
   ITEMDB_RETURN_IF_ERROR(MakeTables(target_, plan));
   MoveState state{.move_id = NewMoveId(),

@@ -172,6 +172,8 @@ class Move {
   static constexpr int kMostRounds = 10;
 
   absl::StatusOr<std::string> IdOf(const Side& side) const;
+  // FAILED_PRECONDITION: source and target are one database. Returns the source's id.
+  absl::StatusOr<std::string> CheckAreTwo() const;
   absl::Status BeginMove(const std::string& source_id);
   // How the copy of a table begins.
   MovedTable BeginTable(const TableDescription& table) const;
@@ -194,7 +196,10 @@ class Move {
   absl::Status CheckTables(const MoveState& state);
   absl::Status ReadDefinitions();
   absl::Status CheckTargetName(const MoveState& state) const;
+  absl::Status CheckIsSwitched(const MoveState& state);
   absl::StatusOr<bool> BeginsAnother(const MoveState& done);
+  // Or all of the source, without the records of moves.
+  absl::StatusOr<std::vector<std::string>> TablesAskedFor() const;
   absl::StatusOr<std::vector<std::string>> UnfencedTables() const;
   absl::StatusOr<std::vector<std::string>> TablesWithoutStream(const Side& side) const;
   absl::Status EnableStreams(const Side& side, const std::vector<std::string>& tables);

@@ -154,7 +154,12 @@ absl::Status MoveJournal::Begin(MoveState state) {
     std::lock_guard<std::mutex> state_lock(mutex_);
     state_ = std::move(state);
   }
-  ITEMDB_RETURN_IF_ERROR(Store(std::move(condition)));
+  item_exists_ = false;
+  if (const absl::Status stored = Store(std::move(condition)); !stored.ok()) {
+    // Only the file could not be written: a record without it would be in the way of the next move.
+    if (item_exists_) Forget().IgnoreError();
+    return stored;
+  }
   return DeleteParts(source, run, /*all=*/false);
 }
 

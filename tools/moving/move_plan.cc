@@ -15,6 +15,8 @@ namespace {
 // For the expected time: about half of what docs/outgrowing.md measured.
 constexpr double kItemdRate = 50'000;
 constexpr double kHttpRate = 5'000;
+// Of a table that seems to be empty: each may be one of deleted items only.
+constexpr int kMostEmptyPages = 20;
 
 int64_t UnitsOf(const TableDescription& table) {
   const auto units = [](int64_t count, int64_t bytes) {
@@ -54,6 +56,10 @@ std::string ProblemOf(const TablePlan& plan, const std::optional<TableDescriptio
   if (const std::string difference = DifferenceForCopy(source, existing->definition); !difference.empty())
     return "the target has another table " + name + " (" + difference +
            "): delete it there, or move to a target without it";
+  if (plan.may_have_items_in_target && !overwrite)
+    return absl::StrCat("table ", name, " of the target may have items: its first ", kMostEmptyPages,
+                        " pages have none, and more follow. The move would overwrite or delete them: give "
+                        "--overwrite if it may");
   if (plan.items_in_target > 0 && !overwrite)
     return absl::StrCat("table ", name, " of the target has ",
                         existing->item_count > 0 ? absl::StrCat(existing->item_count, " ") : "",
@@ -61,22 +67,25 @@ std::string ProblemOf(const TablePlan& plan, const std::optional<TableDescriptio
   return "";
 }
 
-// How many items the table has, at least 1 if it has any. DynamoDB counts them every six hours, and
-// Alternator does not.
-absl::StatusOr<int64_t> ItemsOf(const Side& side, const TableDescription& table) {
-  if (side.is_itemd() || table.item_count > 0) return table.item_count;
+// Fills how many items the table of the target has, at least 1 if it is known to have any. DynamoDB counts
+// them every six hours, and Alternator does not.
+absl::Status CountItemsInTarget(const Side& side, const TableDescription& table, TablePlan& plan) {
+  plan.items_in_target = table.item_count;
+  if (side.is_itemd() || table.item_count > 0) return absl::OkStatus();
   // It cannot be read yet, nor written.
-  if (table.table_status == TableStatus::kCreating) return 0;
+  if (table.table_status == TableStatus::kCreating) return absl::OkStatus();
   ScanRequest first{.table_name = table.definition.table_name, .limit = 1, .consistent_read = true};
   // A page may be empty although items follow.
-  while (true) {
+  for (int pages = 0; pages < kMostEmptyPages; ++pages) {
     const absl::StatusOr<ItemPage> page = side.Try([&] { return side.client().Scan(first, side.call()); });
-    if (absl::IsNotFound(page.status())) return 0;
+    if (absl::IsNotFound(page.status())) return absl::OkStatus();
     ITEMDB_RETURN_IF_ERROR(page.status());
-    if (!page->items.empty() || !page->last_evaluated_key.has_value())
-      return static_cast<int64_t>(page->items.size());
+    plan.items_in_target = static_cast<int64_t>(page->items.size());
+    if (!page->items.empty() || !page->last_evaluated_key.has_value()) return absl::OkStatus();
     first.exclusive_start_key = page->last_evaluated_key;
   }
+  plan.may_have_items_in_target = true;
+  return absl::OkStatus();
 }
 
 // Engines whose indexes have all attributes, whatever is asked for, say so (Alternator); readers get what
@@ -160,9 +169,7 @@ absl::StatusOr<MovePlan> PlanMove(const Side& source, const Side& target, const 
     ITEMDB_ASSIGN_OR_RETURN(table.time_to_live_attribute, TimeToLiveOf(source, name));
     ITEMDB_ASSIGN_OR_RETURN(const std::optional<TableDescription> existing, target.FindTable(name));
     table.exists_in_target = existing.has_value();
-    if (existing.has_value()) {
-      ITEMDB_ASSIGN_OR_RETURN(table.items_in_target, ItemsOf(target, *existing));
-    }
+    if (existing.has_value()) ITEMDB_RETURN_IF_ERROR(CountItemsInTarget(target, *existing, table));
     table.problem = ProblemOf(table, existing, target, options.overwrite);
     if (table.problem.empty()) {
       ITEMDB_ASSIGN_OR_RETURN(table.problem, features.LackingFor(table.source, table.time_to_live_attribute));
@@ -186,6 +193,17 @@ absl::Status CheckPlan(const MovePlan& plan) {
 }
 
 namespace {
+
+// A table that an earlier run made, and was killed before it was there.
+absl::Status AwaitUsable(const Side& target, const std::string& name) {
+  return target.Try([&]() -> absl::Status {
+    const absl::StatusOr<TableResult> described = target.client().DescribeTable(name, target.call());
+    // Not all is known of a new table at once, such as its tags.
+    if (!described.ok() && !absl::IsNotFound(described.status())) return described.status();
+    if (described.ok() && described->table.table_status != TableStatus::kCreating) return absl::OkStatus();
+    return absl::UnavailableError("table " + name + " is still being made");
+  });
+}
 
 // Some engines make a table without its tags (dynalite).
 absl::Status AddMissingTags(const Side& target, const TableDefinition& wanted) {
@@ -222,13 +240,17 @@ absl::Status CheckProtection(const Side& target, const TableDefinition& source) 
 absl::Status MakeTables(const Side& target, const MovePlan& plan) {
   for (const TablePlan& table : plan.tables) {
     const TableDefinition definition = DefinitionForCopy(table.source.definition);
-    if (!table.exists_in_target) {
+    bool is_there = table.exists_in_target;
+    if (!is_there) {
       const absl::Status made =
           target.Try([&] { return target.client().CreateTable(definition, target.call()).status(); });
       // A call whose answer was lost may have made it.
       if (!made.ok() && !absl::IsAlreadyExists(made))
         return WithWords("table " + definition.table_name + " cannot be made in the target", made);
+      is_there = !made.ok();
     }
+    // CreateTable waits for it itself.
+    if (is_there && !target.is_itemd()) ITEMDB_RETURN_IF_ERROR(AwaitUsable(target, definition.table_name));
     // Also for a table that an earlier run made, perhaps the last thing it did.
     ITEMDB_RETURN_IF_ERROR(AddMissingTags(target, definition));
     ITEMDB_RETURN_IF_ERROR(CheckProtection(target, table.source.definition));

@@ -18,6 +18,8 @@ struct TablePlan {
   std::string time_to_live_attribute = {};
   bool exists_in_target = false;
   int64_t items_in_target = 0;
+  // The first pages of its table were empty, and more follow: so many that they were not all read.
+  bool may_have_items_in_target = false;
   // Why the table cannot be moved as it is, with what to do; empty if it can.
   std::string problem = {};
 };

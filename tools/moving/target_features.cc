@@ -21,6 +21,16 @@ GlobalSecondaryIndex IndexWithThreeKeyAttributes() {
       .provisioned_throughput = ProvisionedThroughput{.read_capacity_units = 1, .write_capacity_units = 1}};
 }
 
+// Without the endpoint at its beginning, and not too long: several are one message.
+std::string Shortened(std::string said, const std::string& endpoint) {
+  constexpr size_t kMost = 120;
+  if (said.starts_with(endpoint + " ")) said.erase(0, endpoint.size() + 1);
+  if (said.size() <= kMost) return said;
+  size_t size = kMost;
+  while ((static_cast<unsigned char>(said[size]) & 0xC0) == 0x80) --size;
+  return said.substr(0, size) + "...";
+}
+
 }  // namespace
 
 TargetFeatures::TargetFeatures(const Side& target)
@@ -79,13 +89,15 @@ absl::Status TargetFeatures::Try(Feature feature) const {
 
 absl::StatusOr<std::string> TargetFeatures::Ask(Feature feature) {
   if (const auto known = answers_.find(feature); known != answers_.end()) return known->second;
-  const absl::Status said = target_.Try([&] { return Try(feature); });
+  // Without the words that Side adds.
+  absl::Status own_words;
+  const absl::Status said = target_.Try([&] { return own_words = Try(feature); });
   const bool got_no_answer = absl::IsUnavailable(said) || absl::IsDeadlineExceeded(said) ||
                              absl::IsCancelled(said) || absl::IsUnauthenticated(said);
   if (got_no_answer) return said;
   // Other answers, such as that the key may not call it, do not say that it is not there.
   const bool lacks_it = absl::IsUnimplemented(said) || absl::IsInvalidArgument(said);
-  return answers_[feature] = lacks_it ? std::string(said.message()) : "";
+  return answers_[feature] = lacks_it ? std::string(own_words.message()) : "";
 }
 
 absl::StatusOr<bool> TargetFeatures::HasOperation(const std::string& operation) {
@@ -136,7 +148,9 @@ absl::StatusOr<std::string> TargetFeatures::LackingFor(const TableDescription& t
   for (const Use& use : uses) {
     if (!use.is_used) continue;
     ITEMDB_ASSIGN_OR_RETURN(const std::string said, Ask(use.feature));
-    if (!said.empty()) lacking.push_back(absl::StrCat(use.words, " (", use.remedy, ")"));
+    if (!said.empty())
+      lacking.push_back(
+          absl::StrCat(use.words, " (", use.remedy, "; it says: ", Shortened(said, target_.endpoint()), ")"));
   }
   if (lacking.empty()) return "";
   return absl::StrCat("the target ", target_.endpoint(), " lacks what table ", name,

@@ -16,7 +16,8 @@ class TargetFeatures {
   // `target` must outlive this. itemd's gRPC has everything, and is not asked.
   explicit TargetFeatures(const Side& target);
 
-  // What the target lacks of that which `table` has, with what to do; empty if it has all.
+  // What the target lacks of that which `table` has, with what to do and with its own words: it may refuse a
+  // question for another reason than it seems. Empty if it has all.
   absl::StatusOr<std::string> LackingFor(const TableDescription& table,
                                          const std::string& time_to_live_attribute);
   // Whether the target has "TransactWriteItems" or "TransactGetItems". True for other operations.

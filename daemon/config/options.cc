@@ -485,10 +485,11 @@ ParsedOptions ParseOptions(int argc, const char* const* argv, const OptionSource
       return Fail(absl::Status(credentials.code(), Subject(*merged, "s3-credentials-file") + ": " +
                                                        storage::MessageOf(credentials)));
   }
+  const auto subject_of = [&merged](std::string_view name) { return Subject(*merged, name); };
+  if (absl::Status differ = CheckDirectoriesDiffer(*options, subject_of); !differ.ok()) return Fail(differ);
   if (line->check_config) {
     std::vector<std::string> notes = {"the configuration is valid"};
-    const absl::Status usable = CheckPaths(
-        *options, [&merged](std::string_view name) { return Subject(*merged, name); }, &notes);
+    const absl::Status usable = CheckPaths(*options, subject_of, &notes);
     return usable.ok() ? Print(absl::StrJoin(notes, "\n") + "\n") : Fail(usable);
   }
   return {.options = *std::move(options), .exit_code = kExitOk, .text = "", .config_file = *config_file};

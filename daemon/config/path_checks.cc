@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -101,6 +102,14 @@ class PathChecks {
   std::vector<std::string>* const notes_;
 };
 
+// The settings of directories that itemd makes, each before those that may not be the same.
+std::array<std::pair<const char*, const std::string*>, 4> DirectoriesOf(const Options& options) {
+  return {{{"data-dir", &options.data_directory},
+           {"backup-directory", &options.backup_directory},
+           {"archive-directory", &options.archive_directory},
+           {"export-directory", &options.export_directory}}};
+}
+
 absl::Status CheckDirectories(const Options& options,
                               absl::FunctionRef<std::string(std::string_view)> subject_of,
                               PathChecks& checks) {
@@ -115,15 +124,23 @@ absl::Status CheckDirectories(const Options& options,
           "data-dir", above.string() + " is not there, and itemd makes only the last folder of this path");
     }
   }
-  const std::pair<const char*, const std::string*> kDirectories[] = {
-      {"data-dir", &options.data_directory},
-      {"backup-directory", &options.backup_directory},
-      {"archive-directory", &options.archive_directory},
-      {"export-directory", &options.export_directory}};
-  for (const auto& [name, directory] : kDirectories) {
+  for (const auto& [name, directory] : DirectoriesOf(options)) {
     if (directory->empty()) continue;
     ITEMDB_RETURN_IF_ERROR(checks.MadeDirectory(name, *directory));
-    for (const auto& [other, earlier] : kDirectories) {
+  }
+  if (options.standby.empty() || options.follows_address()) return absl::OkStatus();
+  ITEMDB_RETURN_IF_ERROR(checks.ReadDirectory("standby", options.standby));
+  return checks.ReadDirectory("standby-backups", options.standby_backups);
+}
+
+}  // namespace
+
+absl::Status CheckDirectoriesDiffer(const Options& options,
+                                    absl::FunctionRef<std::string(std::string_view)> subject_of) {
+  const auto directories = DirectoriesOf(options);
+  for (const auto& [name, directory] : directories) {
+    if (directory->empty()) continue;
+    for (const auto& [other, earlier] : directories) {
       if (other == name) break;
       if (earlier->empty()) continue;
       std::error_code ignored;
@@ -134,12 +151,8 @@ absl::Status CheckDirectories(const Options& options,
                                                              : "directory of --" + std::string(other)));
     }
   }
-  if (options.standby.empty() || options.follows_address()) return absl::OkStatus();
-  ITEMDB_RETURN_IF_ERROR(checks.ReadDirectory("standby", options.standby));
-  return checks.ReadDirectory("standby-backups", options.standby_backups);
+  return absl::OkStatus();
 }
-
-}  // namespace
 
 absl::Status CheckPaths(const Options& options, absl::FunctionRef<std::string(std::string_view)> subject_of,
                         std::vector<std::string>* notes) {

@@ -13,6 +13,7 @@
 #include "storage/base/check.h"
 #include "storage/base/wall_clock.h"
 #include "storage/store/durable_file.h"
+#include "storage/store/foreign_files.h"
 #include "storage/store/sequence_key.h"
 #include "storage/values/stored_record.h"
 
@@ -111,6 +112,8 @@ absl::Status CommitArchive::Lock() {
 }
 
 absl::StatusOr<CommitArchive::Found> CommitArchive::FindEnd(const std::string& database_id) {
+  constexpr std::string_view kOwn[] = {"segment-", "WAITS_FOR_STANDBY", "PROMOTED", "FENCED"};
+  ITEMDB_RETURN_IF_ERROR(CheckHasNoForeignFiles(options_.directory, kOwn, "an archive"));
   ITEMDB_RETURN_IF_ERROR(Lock());
   const Environment& environment = *options_.environment;
   ITEMDB_RETURN_IF_ERROR(CheckEncryption(options_.directory, environment.keys()));

@@ -136,6 +136,21 @@ size_t FindChain(const ArchiveContents& contents, uint64_t chain_id, uint64_t se
   return static_cast<size_t>(found - contents.chains.begin());
 }
 
+// Why no chain continues a store of the chain `chain_id` that is at `sequence`.
+std::string WhyNoChain(const ArchiveContents& contents, uint64_t chain_id, uint64_t sequence) {
+  for (const ArchiveChain& chain : contents.chains) {
+    if (chain.id != chain_id || chain.after_sequence <= sequence) continue;
+    // The segment before the first one that is left.
+    if (const uint64_t missing = chain.segments.front().previous; missing != 0)
+      return SegmentName(missing) + " is missing or damaged, or older than the window of the archive";
+  }
+  return contents.chains.empty()
+             ? "it has no segments"
+             : "its segments are of other times, because those that follow the backup were "
+               "deleted or the data directory was put back from a copy since, or it is of "
+               "another database";
+}
+
 // Why nothing behind `end`, the end of the chain, can be restored with a backup of the chain. Only if another
 // chain follows.
 std::string GapText(const ArchiveContents& contents, size_t chain_index, const CommitPosition& end) {
@@ -183,9 +198,7 @@ absl::StatusOr<ReplayPlan> PlanReplay(rocksdb::Env* env, const std::string& dire
   const size_t chain_index = FindChain(contents, chain_id, sequence);
   if (chain_index == contents.chains.size()) {
     return PointUnknownError("the archive in " + directory +
-                             " does not continue this backup: it begins later, the data directory was put "
-                             "back from a copy since, or "
-                             "it is of another database");
+                             " does not continue this backup: " + WhyNoChain(contents, chain_id, sequence));
   }
   ReplayPlan plan;
   plan.chain = contents.chains[chain_index];

@@ -7,6 +7,7 @@
 
 #include "rocksdb/rate_limiter.h"
 #include "rocksdb/utilities/backup_engine.h"
+#include "storage/store/foreign_files.h"
 
 namespace itemdb::storage {
 namespace {
@@ -34,6 +35,11 @@ v1::DatabaseBackup FromInfo(const rocksdb::BackupInfo& info) {
 
 }  // namespace
 
+absl::Status CheckIsForBackups(const std::string& path) {
+  constexpr std::string_view kOwn[] = {"meta", "private", "shared", "tables", "ended", "PROVEN"};
+  return CheckHasNoForeignFiles(path, kOwn, "backups");
+}
+
 BackupDirectory::BackupDirectory(std::string path, std::unique_ptr<rocksdb::BackupEngineReadOnlyBase> engine,
                                  rocksdb::BackupEngine* writer)
     : path_(std::move(path)), engine_(std::move(engine)), writer_(writer) {}
@@ -42,6 +48,7 @@ BackupDirectory::BackupDirectory(BackupDirectory&&) noexcept = default;
 
 absl::StatusOr<BackupDirectory> BackupDirectory::Open(const Environment& environment, const std::string& path,
                                                       int64_t bytes_per_second) {
+  ITEMDB_RETURN_IF_ERROR(CheckIsForBackups(path));
   std::error_code error;
   std::filesystem::create_directories(path, error);
   rocksdb::FileLock* lock = nullptr;

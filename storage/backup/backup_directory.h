@@ -29,6 +29,9 @@ class BackupEngineReadOnlyBase;
 
 namespace itemdb::storage {
 
+// FAILED_PRECONDITION (DATA_DIRECTORY_FOREIGN): `path` has files, and none of backups.
+absl::Status CheckIsForBackups(const std::string& path);
+
 // Not thread-safe, but for Stop().
 class BackupDirectory {
  public:

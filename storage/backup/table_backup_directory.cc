@@ -10,6 +10,7 @@
 #include "rocksdb/sst_file_reader.h"
 #include "rocksdb/sst_file_writer.h"
 #include "rocksdb/table.h"
+#include "storage/backup/backup_directory.h"
 #include "storage/base/table_arn.h"
 #include "storage/base/xxh3.h"
 #include "storage/store/durable_file.h"
@@ -165,6 +166,7 @@ absl::Status BackupNotFoundError(const std::string& arn) {
 
 absl::StatusOr<std::unique_ptr<TableBackupDirectory>> TableBackupDirectory::Open(
     const Environment& environment, const std::string& backup_directory) {
+  ITEMDB_RETURN_IF_ERROR(CheckIsForBackups(backup_directory));
   // Before the folder is made: a directory without ENCRYPTION takes keys only while it is empty.
   ITEMDB_RETURN_IF_ERROR(CheckEncryption(backup_directory, environment.keys()));
   const std::string path = backup_directory + kTablesFolder;

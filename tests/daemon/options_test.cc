@@ -280,6 +280,12 @@ TEST_F(OptionsTest, CheckConfigLooksAtFiles) {
                                     "--archive-directory", directory_.path() + "/x/../backups"});
   EXPECT_EQ(same.exit_code, 64);
   EXPECT_THAT(same.text, HasSubstr("--archive-directory: it is the directory of --backup-directory"));
+  // A start would only find that out when a backup is made.
+  const ParsedOptions started =
+      Parse({"--data-dir", directory_.path() + "/data", "--backup-directory", directory_.path() + "/backups",
+             "--archive-directory", directory_.path() + "/backups"});
+  EXPECT_EQ(started.exit_code, 64);
+  EXPECT_EQ(started.text, same.text);
 }
 
 // What only permissions forbid is no error, because the service may run as another user.

@@ -384,6 +384,60 @@ TEST_F(ArchiveTest, AnotherDatabaseIsRefused) {
   EXPECT_THAT(refused.ToString(), HasSubstr("give each database an --archive-directory of its own"));
 }
 
+TEST_F(ArchiveTest, ADirectoryOfSomethingElseIsRefused) {
+  CreateTable();
+  database_->Close();
+  const std::string photos = directory_.path() + "/photos";
+  fs::create_directory(photos);
+  WriteFile(photos + "/.hidden", "x");
+  WriteFile(photos + "/cat.jpg", "x");
+  DatabaseOptions options = Options();
+  options.archive_directory = photos;
+  const absl::Status archived = Database::Open(options).status();
+  EXPECT_EQ(ReasonOf(archived), kReasonDataDirectoryForeign);
+  EXPECT_THAT(archived.ToString(), HasSubstr("something else than an archive, such as cat.jpg"));
+  options = Options();
+  options.archive_directory.clear();
+  for (const std::string& directory : {photos, archive_, options.data_directory}) {
+    SCOPED_TRACE(directory);
+    options.backup_directory = directory;
+    auto opened = Database::Open(options);
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    const auto backup = Await<v1::DatabaseBackup>(
+        [&](auto reply) { (*opened)->CreateDatabaseBackup({}, std::move(reply), nullptr); });
+    EXPECT_EQ(ReasonOf(backup.status()), kReasonDataDirectoryForeign) << backup.status();
+    EXPECT_THAT(backup.status().ToString(), HasSubstr("something else than backups"));
+  }
+  EXPECT_THAT(FilesWith(photos, "LOCK"), IsEmpty());
+  fs::remove(photos + "/cat.jpg");
+  options.backup_directory = photos;
+  auto opened = Database::Open(options);
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  EXPECT_TRUE(Await<v1::DatabaseBackup>([&](auto reply) {
+                (*opened)->CreateDatabaseBackup({}, std::move(reply), nullptr);
+              }).ok());
+}
+
+TEST_F(ArchiveTest, AMissingSegmentIsNamed) {
+  CreateTable();
+  AwaitArchive();
+  // Behind the first backup.
+  Put("a", 1);
+  AwaitArchive();
+  Open();
+  Put("a", 2);
+  AwaitArchive();
+  database_->Close();
+  const std::string first = archive_ + "/segment-000000000001";
+  ASSERT_TRUE(fs::exists(archive_ + "/segment-000000000002"));
+  ASSERT_TRUE(fs::remove(first));
+  RestoreOptions options;
+  options.backup_id = 1;
+  const absl::Status refused = Restore(options).status();
+  EXPECT_EQ(ReasonOf(refused), kReasonRestorePointUnknown) << refused;
+  EXPECT_THAT(refused.ToString(), HasSubstr("segment-000000000001 is missing or damaged"));
+}
+
 // The data directory is put back from a copy, beside an archive and backups that know later commits. Those
 // are not of this time line any more.
 TEST_F(ArchiveTest, ADataDirectoryThatWasPutBackIsNotMixedWithWhatWasAfterIt) {

@@ -21,6 +21,8 @@ constexpr std::string_view kReadVersion = "2020-06-30";
 // Of 50,000 data files it takes ten.
 constexpr size_t kMaxManifestBytes = 64 << 20;
 constexpr size_t kMaxManifests = 100;
+constexpr char kOwnManifest[] = "itemdb-manifest.json";
+constexpr size_t kRestBytes = 256 << 10;
 
 absl::Status NotWholeError(const std::string& folder, const std::string& why) {
   return WithRule("IMP-15", MakeError(absl::StatusCode::kFailedPrecondition, kReasonExportNotWhole,
@@ -46,6 +48,9 @@ class Manifests {
 
   absl::Status Open() {
     ITEMDB_ASSIGN_OR_RETURN(objects_, bucket_.List(folder_ + "manifest-", kMaxManifests));
+    ITEMDB_ASSIGN_OR_RETURN(const std::vector<BucketObject> own,
+                            bucket_.List(folder_ + kOwnManifest, kMaxManifests));
+    objects_.insert(objects_.end(), own.begin(), own.end());
     return absl::OkStatus();
   }
   bool empty() const { return objects_.empty(); }
@@ -69,6 +74,12 @@ class Manifests {
     if (wanted == absl::Base64Escape(md5) || absl::AsciiStrToLower(wanted) == absl::BytesToHexString(md5))
       return text;
     return NotWholeError(folder_, name + ".json has another MD5 than " + name + ".md5 says");
+  }
+  // itemdb-manifest.json; nullopt: there is none.
+  absl::StatusOr<std::optional<std::string>> ReadOwn() const {
+    const BucketObject* const manifest = Find(kOwnManifest);
+    if (manifest == nullptr) return std::nullopt;
+    return Contents(*manifest);
   }
 
  private:
@@ -142,31 +153,69 @@ absl::StatusOr<ExportChecksums> ReadFiles(const std::string& folder, const std::
           folder, "line " + std::to_string(number) +
                       " of manifest-files.json is no JSON object with dataFileS3Key and md5Checksum");
     }
-    files.emplace(LastSegment(key), std::move(md5));
+    files.emplace(LastSegment(key), ExportChecksum{.md5 = std::move(md5)});
   }
   return files;
 }
 
+// Adds the SHA-256 of each of `files` from itemdb-manifest.json.
+absl::Status AddSha256(const std::string& folder, const std::string& text, ExportChecksums* files) {
+  simdjson::dom::parser parser;
+  simdjson::dom::array entries;
+  if (parser.parse(text)["files"].get(entries) != simdjson::SUCCESS)
+    return NotWholeError(folder, "itemdb-manifest.json is no JSON object with files");
+  for (const simdjson::dom::element entry : entries) {
+    std::string_view key;
+    std::string_view sha256;
+    if (entry["key"].get(key) != simdjson::SUCCESS || entry["sha256"].get(sha256) != simdjson::SUCCESS)
+      return NotWholeError(folder, "a file of itemdb-manifest.json has no key or no sha256");
+    if (const auto file = files->find(LastSegment(key)); file != files->end())
+      file->second.sha256 = absl::AsciiStrToLower(std::string(sha256));
+  }
+  for (const auto& [name, checksum] : *files) {
+    if (checksum.sha256.empty())
+      return NotWholeError(folder, "the data file " + name + " is not in itemdb-manifest.json");
+  }
+  return absl::OkStatus();
+}
+
 class ChecksummedObject final : public ReadableObject {
  public:
-  ChecksummedObject(std::unique_ptr<ReadableObject> object, std::string md5)
-      : object_(std::move(object)), md5_(std::move(md5)) {}
+  ChecksummedObject(std::unique_ptr<ReadableObject> object, std::string key, ExportChecksum checksum)
+      : object_(std::move(object)), key_(std::move(key)), checksum_(std::move(checksum)) {}
 
   absl::StatusOr<size_t> Read(char* out, size_t size) override {
-    ITEMDB_ASSIGN_OR_RETURN(const size_t count, object_->Read(out, size));
-    if (count > 0) {
-      digests_.Add({out, count});
-    } else if (!std::exchange(has_ended_, true) && digests_.Finish("").md5 != md5_) {
-      return ValidationError("IMP-15", "the object has another MD5 than manifest-files.json says");
+    if (!error_.ok()) return error_;
+    if (has_ended_) return 0;
+    const absl::StatusOr<size_t> count = object_->Read(out, size);
+    if (!count.ok()) {
+      error_ = count.status();
+    } else if (*count > 0) {
+      digests_.Add({out, *count});
+    } else {
+      has_ended_ = true;
+      error_ = Compare();
     }
+    if (!error_.ok()) return error_;
     return count;
   }
 
  private:
+  absl::Status Compare() {
+    const WrittenObject read = digests_.Finish("");
+    if (read.md5 != checksum_.md5)
+      return ExportFileError(key_, "has another MD5 than manifest-files.json says");
+    if (!checksum_.sha256.empty() && absl::BytesToHexString(read.sha256) != checksum_.sha256)
+      return ExportFileError(key_, "has another SHA-256 than itemdb-manifest.json says");
+    return absl::OkStatus();
+  }
+
   const std::unique_ptr<ReadableObject> object_;
-  const std::string md5_;
+  const std::string key_;
+  const ExportChecksum checksum_;
   ObjectDigests digests_;
   bool has_ended_ = false;
+  absl::Status error_;
 };
 
 }  // namespace
@@ -184,6 +233,8 @@ absl::StatusOr<ExportChecksums> CheckExport(const Bucket& bucket, const std::str
   ITEMDB_RETURN_IF_ERROR(CheckSummary(*folder, summary, format));
   ITEMDB_ASSIGN_OR_RETURN(const std::string list, manifests.Read("manifest-files"));
   ITEMDB_ASSIGN_OR_RETURN(ExportChecksums files, ReadFiles(*folder, list));
+  ITEMDB_ASSIGN_OR_RETURN(const std::optional<std::string> own, manifests.ReadOwn());
+  if (own.has_value()) ITEMDB_RETURN_IF_ERROR(AddSha256(*folder, *own, &files));
   ExportChecksums missing = files;
   for (const BucketObject& object : objects) {
     if (!files.contains(LastSegment(object.key)))
@@ -195,8 +246,27 @@ absl::StatusOr<ExportChecksums> CheckExport(const Bucket& bucket, const std::str
                                     std::to_string(missing.size()) + " are missing)");
 }
 
-std::unique_ptr<ReadableObject> WithChecksum(std::unique_ptr<ReadableObject> object, std::string md5) {
-  return std::make_unique<ChecksummedObject>(std::move(object), std::move(md5));
+absl::Status ExportFileError(const std::string& key, const std::string& why) {
+  return NotWholeError(key.substr(0, key.rfind("/data/") + 1), "the data file " + key + " " + why);
+}
+
+const ExportChecksum* FindChecksum(const ExportChecksums& checksums, std::string_view key) {
+  const auto found = checksums.find(key.substr(key.rfind('/') + 1));
+  return found == checksums.end() ? nullptr : &found->second;
+}
+
+std::unique_ptr<ReadableObject> WithChecksum(std::unique_ptr<ReadableObject> object, std::string key,
+                                             ExportChecksum checksum) {
+  return std::make_unique<ChecksummedObject>(std::move(object), std::move(key), std::move(checksum));
+}
+
+absl::Status ReadToEnd(ReadableObject& object, absl::FunctionRef<absl::Status()> check) {
+  std::string buffer(kRestBytes, '\0');
+  for (;;) {
+    ITEMDB_RETURN_IF_ERROR(check());
+    ITEMDB_ASSIGN_OR_RETURN(const size_t count, object.Read(buffer.data(), buffer.size()));
+    if (count == 0) return absl::OkStatus();
+  }
 }
 
 }  // namespace itemdb::storage

@@ -31,15 +31,23 @@ absl::Status NotWholeError(const std::string& folder, const std::string& why) {
 
 std::string LastSegment(std::string_view key) { return std::string(key.substr(key.rfind('/') + 1)); }
 
-// The folder of the export, with a slash at its end, if `prefix` is that of its data files.
-std::optional<std::string> ExportFolder(std::string_view prefix) {
-  if (prefix.ends_with('/')) prefix.remove_suffix(1);
-  if (!prefix.ends_with(kDataFolder)) return std::nullopt;
-  const std::string folder(prefix.substr(0, prefix.size() - kDataFolder.size() + 1));
-  const size_t id = folder.rfind('/', folder.size() - 2);
-  if (id == std::string::npos || id == 0 || id + 2 == folder.size()) return std::nullopt;
-  const std::string_view above = std::string_view(folder).substr(0, id);
-  return LastSegment(above) == kExportsFolder ? std::optional(folder) : std::nullopt;
+struct ExportPlace {
+  // With a slash at its end.
+  std::string folder;
+  // All data files, not only those whose names begin in some way.
+  bool is_whole = false;
+};
+
+// Where the data files are whose keys begin with `prefix`; nullopt: not in the folder of an export.
+std::optional<ExportPlace> FindExport(std::string_view prefix) {
+  const std::string whole = std::string(prefix) + (prefix.ends_with(kDataFolder) ? "/" : "");
+  const size_t data = whole.rfind(std::string(kDataFolder) + "/");
+  if (data == std::string::npos || data == 0) return std::nullopt;
+  const size_t id = whole.rfind('/', data - 1);
+  if (id == std::string::npos || id == 0 || id + 1 == data) return std::nullopt;
+  if (LastSegment(std::string_view(whole).substr(0, id)) != kExportsFolder) return std::nullopt;
+  return ExportPlace{.folder = whole.substr(0, data + 1),
+                     .is_whole = data + kDataFolder.size() + 1 == whole.size()};
 }
 
 class Manifests {
@@ -223,27 +231,28 @@ class ChecksummedObject final : public ReadableObject {
 absl::StatusOr<ExportChecksums> CheckExport(const Bucket& bucket, const std::string& prefix,
                                             v1::InputFormat format,
                                             const std::vector<BucketObject>& objects) {
-  const std::optional<std::string> folder = ExportFolder(prefix);
-  if (!folder.has_value()) return ExportChecksums();
-  Manifests manifests(bucket, *folder);
+  const std::optional<ExportPlace> place = FindExport(prefix);
+  if (!place.has_value()) return ExportChecksums();
+  const std::string& folder = place->folder;
+  Manifests manifests(bucket, folder);
   ITEMDB_RETURN_IF_ERROR(manifests.Open());
   // Where nothing is, the table is empty, as with any other prefix.
-  if (objects.empty() && manifests.empty()) return ExportChecksums();
+  if (manifests.empty() && (objects.empty() || !place->is_whole)) return ExportChecksums();
   ITEMDB_ASSIGN_OR_RETURN(const std::string summary, manifests.Read("manifest-summary"));
-  ITEMDB_RETURN_IF_ERROR(CheckSummary(*folder, summary, format));
+  ITEMDB_RETURN_IF_ERROR(CheckSummary(folder, summary, format));
   ITEMDB_ASSIGN_OR_RETURN(const std::string list, manifests.Read("manifest-files"));
-  ITEMDB_ASSIGN_OR_RETURN(ExportChecksums files, ReadFiles(*folder, list));
+  ITEMDB_ASSIGN_OR_RETURN(ExportChecksums files, ReadFiles(folder, list));
   ITEMDB_ASSIGN_OR_RETURN(const std::optional<std::string> own, manifests.ReadOwn());
-  if (own.has_value()) ITEMDB_RETURN_IF_ERROR(AddSha256(*folder, *own, &files));
+  if (own.has_value()) ITEMDB_RETURN_IF_ERROR(AddSha256(folder, *own, &files));
   ExportChecksums missing = files;
   for (const BucketObject& object : objects) {
     if (!files.contains(LastSegment(object.key)))
-      return NotWholeError(*folder, object.key + " is not in manifest-files.json");
+      return NotWholeError(folder, object.key + " is not in manifest-files.json");
     missing.erase(std::string(LastSegment(object.key)));
   }
-  if (missing.empty()) return files;
-  return NotWholeError(*folder, "the data file " + missing.begin()->first + " is missing (" +
-                                    std::to_string(missing.size()) + " are missing)");
+  if (missing.empty() || !place->is_whole) return files;
+  return NotWholeError(folder, "the data file " + missing.begin()->first + " is missing (" +
+                                   std::to_string(missing.size()) + " are missing)");
 }
 
 absl::Status ExportFileError(const std::string& key, const std::string& why) {

@@ -30,11 +30,12 @@ struct ExportChecksum {
 // By the last segment of the file's key: the folder may have been copied.
 using ExportChecksums = std::map<std::string, ExportChecksum, std::less<>>;
 
-// Nothing if `prefix` is not the folder `AWSDynamoDB/ID/data/` of an export. `objects` are those of the
-// prefix. Errors of `bucket`, and FAILED_PRECONDITION (EXPORT_NOT_WHOLE): a manifest is missing, does not
-// parse or has another MD5 than is noted beside it; the export has another version than this program reads,
-// or another format than `format`; a data file is missing, or is in no manifest. The contents of data files
-// are not read.
+// Nothing if `prefix` does not begin with the folder `AWSDynamoDB/ID/data/` of an export. `objects` are those
+// of the prefix. Part of the files may be wanted, as in `AWSDynamoDB/ID/data/NAME.json.gz`: then none is
+// missing, and there may be no manifests at all. Errors of `bucket`, and FAILED_PRECONDITION
+// (EXPORT_NOT_WHOLE): a manifest is missing, does not parse or has another MD5 than is noted beside it; the
+// export has another version than this program reads, or another format than `format`; a data file is
+// missing, or is in no manifest. The contents of data files are not read.
 absl::StatusOr<ExportChecksums> CheckExport(const Bucket& bucket, const std::string& prefix,
                                             v1::InputFormat format, const std::vector<BucketObject>& objects);
 

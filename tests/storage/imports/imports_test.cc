@@ -471,6 +471,26 @@ TEST_F(ExportImportsTest, ACompressedFileWithAnotherMd5IsRefused) {  // IMP-15
   EXPECT_THAT(Counts(ImportData()), ElementsAre(2, 2, 0));
 }
 
+// IMP-10: one key, and the beginning of a key.
+TEST_F(ExportImportsTest, ASingleFileIsComparedToo) {
+  for (const char* name : {"data/two.json", "data/t"}) {
+    WriteData();
+    v1::ImportTableRequest request = Request("Single", folder_ + name);
+    EXPECT_THAT(Counts(Import(request)), ElementsAre(1, 1, 0));
+    EXPECT_THAT(Contents("Single"), ElementsAre("pk=b sk=2"));
+    DeleteTable("Single");
+    Write(folder_ + "data/two.json", Line("b", "9"));
+    const v1::ImportDescription import = Import(request);
+    EXPECT_EQ(import.failure_code(), "ManifestValidationError");
+    EXPECT_THAT(import.failure_message(), HasSubstr(OtherMd5("two.json")));
+    EXPECT_FALSE(HasTable("Single"));
+  }
+  // Without any manifest it is a file like any other.
+  for (const char* name : {"manifest-summary", "manifest-files"})
+    for (const char* end : {".json", ".md5"}) std::filesystem::remove(PathOf(folder_ + name + end));
+  EXPECT_THAT(Counts(Import(Request("Single", folder_ + "data/two.json"))), ElementsAre(1, 1, 0));
+}
+
 // IMP-12: in a file with the MD5 of the manifest a bad line is what it is everywhere, and what follows it is
 // compared all the same.
 TEST_F(ExportImportsTest, AFileWithABadLineIsComparedToItsEnd) {

@@ -133,11 +133,9 @@ class BulkRun {
         return object.key.starts_with(folder);
       });
     }
-    const absl::Status whole =
-        CheckExport(bucket, request.input().s3_key_prefix(), request.input().input_format(), *listed)
-            .status();
-    if (ReasonOf(whole) == kReasonExportNotWhole) return End(FailedOutcome(whole));
-    if (!whole.ok()) return BucketFailed(whole);
+    const absl::StatusOr<ExportChecksums> checksums =
+        CheckExport(bucket, request.input().s3_key_prefix(), request.input().input_format(), *listed);
+    if (!checksums.ok()) return BucketFailed(checksums.status());
     v1::StoredBulkProgress progress;
     for (const BucketObject& object : *listed) {
       if (object.bytes > kMaxBulkObjectBytes) {
@@ -148,6 +146,9 @@ class BulkRun {
       }
       progress.set_total_input_bytes(progress.total_input_bytes() + static_cast<int64_t>(object.bytes));
     }
+    // Before any of them is put.
+    for (const BucketObject& object : *listed)
+      ITEMDB_RETURN_IF_ERROR(CompareFile(bucket, object, FindChecksum(*checksums, object.key)));
     progress.set_object_count(static_cast<uint32_t>(listed->size()));
     progress.set_listed(true);
     for (size_t begin = 0; begin < listed->size(); begin += kObjectsInRecord) {
@@ -165,6 +166,22 @@ class BulkRun {
     ITEMDB_RETURN_IF_ERROR(Commit([&](CommitGroup& group) { PutBulkProgress(id_, progress, group); }));
     progress_ = std::move(progress);
     return absl::OkStatus();
+  }
+
+  // Reads a data file of an export as a whole. `checksum` may be nullptr: it is no such file.
+  absl::Status CompareFile(const Bucket& bucket, const BucketObject& object, const ExportChecksum* checksum) {
+    if (checksum == nullptr) return absl::OkStatus();
+    absl::StatusOr<std::unique_ptr<ReadableObject>> opened = bucket.Open(object);
+    if (!opened.ok()) return ComparisonFailed(object, opened.status());
+    opened = WithChecksum(*std::move(opened), object.key, *checksum);
+    absl::Status goes_on;
+    const absl::Status read = ReadToEnd(**opened, [&] { return goes_on = CheckGoesOn(); });
+    return read.ok() || !goes_on.ok() ? read : ComparisonFailed(object, read);
+  }
+  absl::Status ComparisonFailed(const BucketObject& object, const absl::Status& error) {
+    return BucketFailed(ReasonOf(error) == kReasonObjectChanged
+                            ? ExportFileError(object.key, "was changed after the bulk put had begun")
+                            : error);
   }
 
   template <typename Append>

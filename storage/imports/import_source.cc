@@ -268,15 +268,22 @@ class ImportReader {
 
  private:
   absl::Status ReadObject(const Bucket& bucket, const BucketObject& object) {
-    auto state = std::make_shared<ObjectState>();
+    const auto state = std::make_shared<ObjectState>();
     state->key = object.key;
     absl::StatusOr<std::unique_ptr<ReadableObject>> opened = bucket.Open(object);
     if (!opened.ok()) return EndObject(state.get(), 0, opened.status());
-    if (const auto known = checksums_.find(object.key.substr(object.key.rfind('/') + 1));
-        known != checksums_.end())
-      opened = WithChecksum(*std::move(opened), known->second);
+    const ExportChecksum* const checksum = FindChecksum(checksums_, object.key);
+    if (checksum == nullptr) return ReadLines(state, **opened);
+    opened = WithChecksum(*std::move(opened), object.key, *checksum);
+    ITEMDB_RETURN_IF_ERROR(ReadLines(state, **opened));
+    // Also a file that has ended early is compared as a whole.
+    const absl::Status rest = ReadToEnd(**opened, [&] { return cancellation_.Check(); });
+    return rest.ok() ? rest : EndObject(state.get(), 0, rest);
+  }
+
+  absl::Status ReadLines(const std::shared_ptr<ObjectState>& state, ReadableObject& object) {
     const std::unique_ptr<ObjectReader> reader =
-        NewObjectReader(**opened, settings_.import.input_compression_type(), &progress_.file_bytes);
+        NewObjectReader(object, settings_.import.input_compression_type(), &progress_.file_bytes);
     LineChunks chunks(*reader, LineEndsOf(settings_.import), kImportChunkBytes);
     for (bool is_first = true; !state->failed; is_first = false) {
       ITEMDB_RETURN_IF_ERROR(cancellation_.Check());

@@ -300,6 +300,8 @@ absl::StatusOr<std::function<void(CommitGroup& group)>> Imports::PrepareFailure(
   if (!import.has_value()) return nothing;
   AddProgress(&*import);
   import->set_import_status(v1::IMPORT_STATUS_FAILED);
+  // There is no table.
+  import->set_imported_item_count(0);
   import->set_end_time_ms(ImportClockMs(engine_));
   import->set_failure_code(ReasonOf(error) == kReasonExportNotWhole
                                ? kExportNotWholeCode

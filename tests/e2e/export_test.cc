@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "itemdb/bulk_writer.h"
+#include "tests/e2e/changed_export.h"
 #include "tests/e2e/e2e_fixture.h"
 #include "tests/support/files.h"
 #include "tests/support/kills.h"
@@ -116,6 +117,18 @@ TEST_F(ExportE2e, TheReaderFindsEachDamagedOrMissingFile) {
     testing::WriteFile(file, content);
   }
   EXPECT_TRUE(is_whole());
+}
+
+// IMP-15.
+TEST_F(ExportE2e, ChangedFilesAreNeitherImportedNorPut) {
+  const std::map<std::string, Json> items = Scanned();
+  const Json made = Document({"-o", "jsonl", "export", "start", "Things", "bucket", "--wait"});
+  const std::string manifest = made["ExportManifest"];
+  const std::string data = manifest.substr(0, manifest.rfind('/')) + "/data/";
+  ChangeExportedItems(bucket_ + "/" + data);
+  ExpectChangedExportIsRefused([&](auto arguments) { return Itemctl(arguments); }, directory_.path(), data);
+  EXPECT_TRUE(Scanned() == items);
+  ExpectCheckIsClean();
 }
 
 // All types, and names and texts that need quotes or escapes (XPT-43, XPT-46).

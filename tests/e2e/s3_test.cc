@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "itemdb/bulk_writer.h"
+#include "tests/e2e/changed_export.h"
 #include "tests/e2e/e2e_fixture.h"
 #include "tests/s3/s3_process.h"
 #include "tests/support/files.h"
@@ -118,10 +119,7 @@ TEST_F(S3E2e, AnExportIsImportedAsTheSameItems) {
   EXPECT_FALSE(fs::exists(daemon_.data_directory() + "/exports"));
 
   const std::string table = directory_.path() + "/table.json";
-  testing::WriteFile(table, R"({"TableName": "Copy", "BillingMode": "PAY_PER_REQUEST",
-      "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"},
-                               {"AttributeName": "sk", "AttributeType": "N"}],
-      "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}]})");
+  testing::WriteFile(table, kCopyOfThings);
   const Json imported =
       Document({"-o", "jsonl", "import", "start", "-f", table, "bucket", "--prefix",
                 manifest.substr(0, manifest.rfind('/')) + "/data/", "--compression", "GZIP", "--wait"});
@@ -132,7 +130,6 @@ TEST_F(S3E2e, AnExportIsImportedAsTheSameItems) {
   ExpectCheckIsClean();
 }
 
-// XPT-07: after kill -9 the export is made again, and the upload that was left is ended.
 TEST_F(S3E2e, ABulkPutReadsItsItemsThereAndWritesItsReport) {
   MakeTable(100);
   const Json made = Document({"-o", "jsonl", "export", "start", "Things", "bucket", "--wait"});
@@ -156,6 +153,20 @@ TEST_F(S3E2e, ABulkPutReadsItsItemsThereAndWritesItsReport) {
   EXPECT_THAT(failed.err, HasSubstr("S3NoSuchBucket"));
 }
 
+// IMP-15: what the store says of its objects is not relied on.
+TEST_F(S3E2e, ChangedFilesOfAnExportAreNeitherImportedNorPut) {
+  MakeTable(100);
+  const std::vector<std::string> scan = {"-o", "jsonl", "scan", "Things", "--typed"};
+  const std::vector<Json> items = Lines(scan);
+  const Json made = Document({"-o", "jsonl", "export", "start", "Things", "bucket", "--wait"});
+  const std::string manifest = made["ExportManifest"];
+  const std::string data = manifest.substr(0, manifest.rfind('/')) + "/data/";
+  ChangeExportedItems(server_.BucketPath("bucket") + "/" + data);
+  ExpectChangedExportIsRefused([&](auto arguments) { return Itemctl(arguments); }, directory_.path(), data);
+  EXPECT_TRUE(Lines(scan) == items);
+}
+
+// XPT-07: after kill -9 the export is made again, and the upload that was left is ended.
 TEST_F(S3E2e, AKilledExportIsMadeAgain) {
   MakeTable(kLargeItems);
   const ExportDescription begun = HangInAnUpload();

@@ -10,7 +10,9 @@
 #include <random>
 #include <thread>
 
+#include "absl/strings/escaping.h"
 #include "gmock/gmock.h"
+#include "storage/buckets/object_digests.h"
 #include "tests/support/files.h"
 #include "tests/support/live_index.h"
 #include "tests/support/repetitions.h"
@@ -868,6 +870,72 @@ TEST_F(BulkPutsTest, AnObjectThatChangesIsAnError) {
   EXPECT_EQ(ended.bulk_operation_status(), v1::BULK_OPERATION_STATUS_COMPLETED_WITH_ERRORS);
   EXPECT_EQ(ended.failed_item_count(), 2);
   EXPECT_THAT(Errors(ended), HasSubstr("\"object\":\"held/data2\",\"reason\":\"the object was changed"));
+}
+
+// An export of several files, as the service writes it, but for their sizes and their compression.
+class ExportBulkPutsTest : public BulkPutsTest {
+ protected:
+  ExportBulkPutsTest() { database_->CreateTable(TableRequest("Table")); }
+  static std::string Md5Text(const std::string& contents) {
+    storage::ObjectDigests digests;
+    digests.Add(contents);
+    return absl::Base64Escape(digests.Finish("").md5);
+  }
+  void WriteExport(const std::map<std::string, std::string>& files) {
+    std::string list;
+    for (const auto& [name, contents] : files) {
+      Write(folder_ + "data/" + name, contents);
+      list += R"({"itemCount":1,"md5Checksum":")" + Md5Text(contents) + R"(","dataFileS3Key":")" + folder_ +
+              "data/" + name + "\"}\n";
+    }
+    Write(folder_ + "manifest-files.json", list);
+    Write(folder_ + "manifest-summary.json", R"({"version":"2020-06-30","outputFormat":"DYNAMODB_JSON"})");
+  }
+  v1::BulkOperationDescription PutExport() { return Run(Request(folder_ + "data/")); }
+  void ExpectRefused(const std::string& text) {
+    const v1::BulkOperationDescription ended = PutExport();
+    EXPECT_EQ(ended.bulk_operation_status(), v1::BULK_OPERATION_STATUS_FAILED);
+    EXPECT_EQ(ended.failure_code(), "ManifestValidationError");
+    EXPECT_THAT(ended.failure_message(), HasSubstr(text));
+    EXPECT_THAT(Counts(ended), ElementsAre(0, 0, 0));
+    EXPECT_THAT(Contents("Table"), IsEmpty());
+  }
+
+  const std::string folder_ = "nightly/AWSDynamoDB/1/";
+};
+
+// IMP-15. The files before it are not put either.
+TEST_F(ExportBulkPutsTest, AFileWithAnotherMd5IsRefused) {
+  WriteExport({{"one", Line("a", "1")}, {"two", Line("b", "1")}});
+  for (const std::string& contents :
+       {Line("b", "9"), Line("b", "1") + Line("b", "2"), std::string("no item\n"), Line("b", "1") + "no"}) {
+    Write(folder_ + "data/two", contents);
+    ExpectRefused("the data file " + folder_ + "data/two has another MD5 than manifest-files.json says");
+  }
+  Write(folder_ + "data/two", Line("b", "1"));
+  const v1::BulkOperationDescription ended = PutExport();
+  EXPECT_EQ(ended.bulk_operation_status(), v1::BULK_OPERATION_STATUS_COMPLETED);
+  EXPECT_THAT(Counts(ended), ElementsAre(2, 0, 0));
+  EXPECT_THAT(Contents("Table"), ElementsAre("pk=a sk=1", "pk=b sk=1"));
+}
+
+// A bulk put that goes on after a restart puts nothing of a file that was changed meanwhile.
+TEST_F(ExportBulkPutsTest, AFileThatChangesBeforeARestartIsAnError) {
+  std::string lines;
+  for (int i = 0; i < 3'000; ++i) lines += Line("held", std::to_string(i));
+  WriteExport({{"one", lines}, {"two", Line("b", "1")}});
+  v1::StartBulkPutItemsRequest request = Request(folder_ + "data/");
+  request.set_max_write_request_units(1'024);
+  const auto begun = Start(request);
+  ASSERT_TRUE(begun.ok()) << begun.status();
+  AwaitFirstPuts(begun->bulk_operation_arn());
+  Write(folder_ + "data/two", Line("b", "9"));
+  database_->Reopen();
+  const v1::BulkOperationDescription ended = AwaitEnd(begun->bulk_operation_arn());
+  EXPECT_EQ(ended.bulk_operation_status(), v1::BULK_OPERATION_STATUS_COMPLETED_WITH_ERRORS);
+  EXPECT_THAT(Counts(ended), ElementsAre(3'000, 1, 0));
+  EXPECT_THAT(Errors(ended), HasSubstr("data/two\",\"reason\":\"the object was changed"));
+  EXPECT_THAT(Contents("Table"), SizeIs(3'000));
 }
 
 // BLK-11: an encrypted database does the same. Reports are not encrypted.

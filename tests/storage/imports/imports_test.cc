@@ -15,6 +15,7 @@
 #include "absl/strings/escaping.h"
 #include "gmock/gmock.h"
 #include "storage/buckets/object_digests.h"
+#include "tests/support/files.h"
 #include "tests/support/test_database.h"
 
 namespace itemdb::testing {
@@ -326,6 +327,12 @@ std::string Md5Text(const std::string& contents) {
   return absl::Base64Escape(digests.Finish("").md5);
 }
 
+std::string Sha256Text(const std::string& contents) {
+  storage::ObjectDigests digests;
+  digests.Add(contents);
+  return absl::BytesToHexString(digests.Finish("").sha256);
+}
+
 // An export of two files, as the service writes it.
 class ExportImportsTest : public ImportsTest {
  protected:
@@ -352,7 +359,18 @@ class ExportImportsTest : public ImportsTest {
     return R"({"itemCount":1,"md5Checksum":")" + Md5Text(contents) +
            R"(","dataFileS3Key":"other/AWSDynamoDB/1/data/)" + name + "\"}\n";
   }
-  v1::ImportDescription ImportData() { return Import(Request("Data", folder_ + "data/")); }
+  v1::ImportDescription ImportData() {
+    v1::ImportTableRequest request = Request("Data", folder_ + "data/");
+    request.set_input_compression_type(compression_);
+    return Import(request);
+  }
+  void DeleteTable(const std::string& name) {
+    v1::DeleteTableRequest request;
+    request.set_table_name(name);
+    ASSERT_TRUE(Await<v1::DeleteTableReply>([&](auto done) {
+                  database().DeleteTable(request, std::move(done));
+                }).ok());
+  }
   void ExpectRefused(const std::string& text) {
     const v1::ImportDescription import = ImportData();
     EXPECT_EQ(import.import_status(), v1::IMPORT_STATUS_FAILED);
@@ -360,12 +378,18 @@ class ExportImportsTest : public ImportsTest {
     EXPECT_THAT(import.failure_message(),
                 HasSubstr("the export in nightly/AWSDynamoDB/1/ cannot be imported: "));
     EXPECT_THAT(import.failure_message(), HasSubstr(text));
+    EXPECT_EQ(import.imported_item_count(), 0);
     EXPECT_FALSE(HasTable("Data"));
+  }
+  static std::string OtherMd5(const std::string& name) {
+    return "the data file nightly/AWSDynamoDB/1/data/" + name +
+           " has another MD5 than manifest-files.json says";
   }
 
   const std::string folder_ = "nightly/AWSDynamoDB/1/";
   const std::string first_ = Line("a", "1");
   const std::string second_ = Line("b", "2");
+  v1::InputCompressionType compression_ = v1::INPUT_COMPRESSION_TYPE_NONE;
 };
 
 // IMP-15: in the folder above, the manifests of an export are bad lines.
@@ -409,15 +433,102 @@ TEST_F(ExportImportsTest, AnotherVersionOrFormatIsRefused) {  // IMP-15
   ExpectRefused("line 2 of manifest-files.json");
 }
 
-TEST_F(ExportImportsTest, AWrongChecksumIsAnError) {  // IMP-15
+TEST_F(ExportImportsTest, AFileWithAnotherMd5IsRefused) {  // IMP-15
   Write(folder_ + "manifest-files.md5", Md5Text("something else"));
   ExpectRefused("manifest-files.json has another MD5 than manifest-files.md5 says");
-  WriteFiles(FileLine("one.json", first_) + FileLine("two.json", "something else"));
+  WriteFiles(FileLine("one.json", first_) + FileLine("two.json", second_));
+  // Items with other values; the file is as long as before.
+  Write(folder_ + "data/two.json", Line("b", "9"));
+  ExpectRefused(OtherMd5("two.json"));
+  Write(folder_ + "data/one.json", Line("a", "9"));
+  ExpectRefused(OtherMd5("one.json"));
+  // Also what ends the reading of its lines is not told instead.
+  for (const std::string& contents :
+       {Line("a", "9") + "no item\n", "no item\n" + Line("a", "9"), std::string("{\"Item\":{}}\n")}) {
+    Write(folder_ + "data/one.json", contents);
+    ExpectRefused(OtherMd5("one.json"));
+  }
+  WriteData();
+  EXPECT_THAT(Counts(ImportData()), ElementsAre(2, 2, 0));
+}
+
+TEST_F(ExportImportsTest, ACompressedFileWithAnotherMd5IsRefused) {  // IMP-15
+  const std::string path = PathOf(folder_ + "data/one.json");
+  WriteGzip(folder_ + "data/one.json", first_);
+  WriteGzip(folder_ + "data/two.json", second_);
+  const std::string packed = ReadFile(path);
+  WriteFiles(FileLine("one.json", packed) +
+             FileLine("two.json", ReadFile(PathOf(folder_ + "data/two.json"))));
+  compression_ = v1::INPUT_COMPRESSION_TYPE_GZIP;
+  WriteGzip(folder_ + "data/one.json", Line("a", "9"));
+  ExpectRefused(OtherMd5("one.json"));
+  for (const std::string& contents :
+       {packed.substr(0, packed.size() / 2), packed + "x", first_, packed + packed}) {
+    Write(folder_ + "data/one.json", contents);
+    ExpectRefused(OtherMd5("one.json"));
+  }
+  Write(folder_ + "data/one.json", packed);
+  EXPECT_THAT(Counts(ImportData()), ElementsAre(2, 2, 0));
+}
+
+// IMP-10: one key, and the beginning of a key.
+TEST_F(ExportImportsTest, ASingleFileIsComparedToo) {
+  for (const char* name : {"data/two.json", "data/t"}) {
+    WriteData();
+    v1::ImportTableRequest request = Request("Single", folder_ + name);
+    EXPECT_THAT(Counts(Import(request)), ElementsAre(1, 1, 0));
+    EXPECT_THAT(Contents("Single"), ElementsAre("pk=b sk=2"));
+    DeleteTable("Single");
+    Write(folder_ + "data/two.json", Line("b", "9"));
+    const v1::ImportDescription import = Import(request);
+    EXPECT_EQ(import.failure_code(), "ManifestValidationError");
+    EXPECT_THAT(import.failure_message(), HasSubstr(OtherMd5("two.json")));
+    EXPECT_FALSE(HasTable("Single"));
+  }
+  // Without any manifest it is a file like any other.
+  for (const char* name : {"manifest-summary", "manifest-files"})
+    for (const char* end : {".json", ".md5"}) std::filesystem::remove(PathOf(folder_ + name + end));
+  EXPECT_THAT(Counts(Import(Request("Single", folder_ + "data/two.json"))), ElementsAre(1, 1, 0));
+}
+
+// IMP-12: in a file with the MD5 of the manifest a bad line is what it is everywhere, and what follows it is
+// compared all the same.
+TEST_F(ExportImportsTest, AFileWithABadLineIsComparedToItsEnd) {
+  std::string lines = Line("a", "1") + "no item\n";
+  while (lines.size() < 3 << 20) lines += Line("c", std::to_string(lines.size()));
+  WriteFiles(FileLine("one.json", lines) + FileLine("two.json", second_));
+  Write(folder_ + "data/one.json", lines);
   const v1::ImportDescription import = ImportData();
   EXPECT_EQ(import.failure_code(), "ItemValidationError");
-  EXPECT_EQ(import.error_count(), 1);
-  EXPECT_THAT(Report(import), HasSubstr("data/two.json"));
-  EXPECT_THAT(Report(import), HasSubstr("the object has another MD5 than manifest-files.json says"));
+  EXPECT_THAT(Counts(import), ElementsAre(3, 2, 1));
+  EXPECT_THAT(Contents("Data"), ElementsAre("pk=a sk=1", "pk=b sk=2"));
+  DeleteTable("Data");
+  lines[lines.size() - 2] = ' ';
+  Write(folder_ + "data/one.json", lines);
+  ExpectRefused(OtherMd5("one.json"));
+}
+
+TEST_F(ExportImportsTest, AFileWithAnotherSha256IsRefused) {  // IMP-15
+  const auto write_own = [&](const std::string& first, const std::string& more) {
+    Write(folder_ + "itemdb-manifest.json",
+          R"({"version":1,"files":[{"key":"other/AWSDynamoDB/1/data/one.json","bytes":9,"sha256":")" + first +
+              "\"}" + more + "]}\n");
+  };
+  const std::string second =
+      R"(,{"key":"other/AWSDynamoDB/1/data/two.json","bytes":9,"sha256":")" + Sha256Text(second_) + "\"}";
+  write_own(Sha256Text(first_), second);
+  EXPECT_THAT(Counts(ImportData()), ElementsAre(2, 2, 0));
+  DeleteTable("Data");
+  write_own(Sha256Text(second_), second);
+  ExpectRefused("data/one.json has another SHA-256 than itemdb-manifest.json says");
+  write_own("00", second);
+  ExpectRefused("data/one.json has another SHA-256 than itemdb-manifest.json says");
+  write_own(Sha256Text(first_), "");
+  ExpectRefused("the data file two.json is not in itemdb-manifest.json");
+  write_own(Sha256Text(first_), R"(,{"key":"two.json"})");
+  ExpectRefused("a file of itemdb-manifest.json has no key or no sha256");
+  Write(folder_ + "itemdb-manifest.json", "{");
+  ExpectRefused("itemdb-manifest.json is no JSON object with files");
 }
 
 TEST_F(ImportsTest, ReadsIonAndCsv) {

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -102,12 +101,11 @@ class PathChecks {
   std::vector<std::string>* const notes_;
 };
 
-// The settings of directories that itemd makes, each before those that may not be the same.
-std::array<std::pair<const char*, const std::string*>, 4> DirectoriesOf(const Options& options) {
-  return {{{"data-dir", &options.data_directory},
-           {"backup-directory", &options.backup_directory},
-           {"archive-directory", &options.archive_directory},
-           {"export-directory", &options.export_directory}}};
+absl::Status IsTheSame(std::string_view name, std::string_view other,
+                       absl::FunctionRef<std::string(std::string_view)> subject_of) {
+  return storage::ValidationError(absl::StrFormat(
+      "%s: it is the %s; give it a directory of its own", subject_of(name),
+      other == "data-dir" ? std::string("data directory") : "directory of --" + std::string(other)));
 }
 
 absl::Status CheckDirectories(const Options& options,
@@ -124,9 +122,23 @@ absl::Status CheckDirectories(const Options& options,
           "data-dir", above.string() + " is not there, and itemd makes only the last folder of this path");
     }
   }
-  for (const auto& [name, directory] : DirectoriesOf(options)) {
+  const std::pair<const char*, const std::string*> kDirectories[] = {
+      {"data-dir", &options.data_directory},
+      {"backup-directory", &options.backup_directory},
+      {"archive-directory", &options.archive_directory},
+      {"export-directory", &options.export_directory}};
+  for (const auto& [name, directory] : kDirectories) {
     if (directory->empty()) continue;
     ITEMDB_RETURN_IF_ERROR(checks.MadeDirectory(name, *directory));
+    for (const auto& [other, earlier] : kDirectories) {
+      if (other == name) break;
+      if (earlier->empty()) continue;
+      std::error_code unknown;
+      std::error_code earlier_unknown;
+      const fs::path path = fs::weakly_canonical(*directory, unknown);
+      if (path != fs::weakly_canonical(*earlier, earlier_unknown) || unknown || earlier_unknown) continue;
+      return IsTheSame(name, other, subject_of);
+    }
   }
   if (options.standby.empty() || options.follows_address()) return absl::OkStatus();
   ITEMDB_RETURN_IF_ERROR(checks.ReadDirectory("standby", options.standby));
@@ -137,18 +149,19 @@ absl::Status CheckDirectories(const Options& options,
 
 absl::Status CheckDirectoriesDiffer(const Options& options,
                                     absl::FunctionRef<std::string(std::string_view)> subject_of) {
-  const auto directories = DirectoriesOf(options);
-  for (const auto& [name, directory] : directories) {
-    if (directory->empty()) continue;
-    for (const auto& [other, earlier] : directories) {
-      if (other == name) break;
-      if (earlier->empty()) continue;
-      std::error_code ignored;
-      if (fs::weakly_canonical(*directory, ignored) != fs::weakly_canonical(*earlier, ignored)) continue;
-      return storage::ValidationError(
-          absl::StrFormat("%s: it is the %s; give it a directory of its own", subject_of(name),
-                          earlier == &options.data_directory ? std::string("data directory")
-                                                             : "directory of --" + std::string(other)));
+  const std::string* const directories[] = {&options.data_directory, &options.backup_directory,
+                                            &options.archive_directory};
+  const char* const names[] = {"data-dir", "backup-directory", "archive-directory"};
+  const auto written = [](const std::string& path) {
+    std::error_code ignored;
+    // With and without a slash at its end.
+    return (fs::absolute(path, ignored) / "").lexically_normal();
+  };
+  for (size_t i = 0; i < std::size(directories); ++i) {
+    for (size_t other = 0; other < i; ++other) {
+      if (directories[i]->empty() || directories[other]->empty()) continue;
+      if (written(*directories[i]) != written(*directories[other])) continue;
+      return IsTheSame(names[i], names[other], subject_of);
     }
   }
   return absl::OkStatus();

@@ -16,11 +16,12 @@ namespace itemdb::daemon {
 // permissions forbid is no error: it becomes a line of `notes`.
 //
 // UNAVAILABLE: a file or folder is missing, is of another kind, or its file system cannot be written.
+// INVALID_ARGUMENT: a directory is given for two purposes.
 absl::Status CheckPaths(const Options& options, absl::FunctionRef<std::string(std::string_view)> subject_of,
                         std::vector<std::string>* notes);
 
-// INVALID_ARGUMENT: a directory is given for two purposes. A start would not find that out: each file has a
-// place there.
+// For a start too: INVALID_ARGUMENT: a path is given for the data, backups or the archive twice. Each of them
+// locks its directory. Compares the paths only: the disk of an archive may not answer.
 absl::Status CheckDirectoriesDiffer(const Options& options,
                                     absl::FunctionRef<std::string(std::string_view)> subject_of);
 

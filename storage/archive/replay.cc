@@ -145,7 +145,7 @@ std::string WhyNoChain(const ArchiveContents& contents, uint64_t chain_id, uint6
       return SegmentName(missing) + " is missing or damaged, or older than the window of the archive";
   }
   return contents.chains.empty()
-             ? "it has no segments"
+             ? "it has no segments that can be read"
              : "its segments are of other times, because those that follow the backup were "
                "deleted or the data directory was put back from a copy since, or it is of "
                "another database";

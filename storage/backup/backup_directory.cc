@@ -36,7 +36,8 @@ v1::DatabaseBackup FromInfo(const rocksdb::BackupInfo& info) {
 }  // namespace
 
 absl::Status CheckIsForBackups(const std::string& path) {
-  constexpr std::string_view kOwn[] = {"meta", "private", "shared", "tables", "ended", "PROVEN"};
+  constexpr std::string_view kOwn[] = {"meta",   "private", "shared", "shared_checksum",
+                                       "tables", "ended",   "PROVEN"};
   return CheckHasNoForeignFiles(path, kOwn, "backups");
 }
 

@@ -13,9 +13,14 @@ absl::Status CheckHasNoForeignFiles(const std::string& directory, std::span<cons
   for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end;
        entry.increment(error)) {
     const std::string name = entry->path().filename();
-    if (std::any_of(own.begin(), own.end(), [&](std::string_view begin) { return name.starts_with(begin); }))
-      return absl::OkStatus();
-    if (name.starts_with('.') || name == "lost+found" || name == "LOCK" || name == "ENCRYPTION") continue;
+    const auto is = [&](std::string_view known) {
+      return name == known || (known.ends_with('-') && name.starts_with(known));
+    };
+    if (std::any_of(own.begin(), own.end(), is)) return absl::OkStatus();
+    std::error_code unknown;
+    if (name.starts_with('.') || name == "LOCK" || name.starts_with("ENCRYPTION") ||
+        !entry->is_regular_file(unknown))
+      continue;
     if (foreign.empty() || name < foreign) foreign = name;
   }
   if (foreign.empty()) return absl::OkStatus();

@@ -212,6 +212,7 @@ def main():
     client_of(target.http).put_item(TableName="Counters", Item={"id": {"S": "written there"}})
     client_of(target.http).delete_item(TableName="Counters", Key={"id": {"S": "item1"}})
     # Of the mover, then of both sides.
+    kills = 0
     for victim in ("mover", "source and the target"):
         said = len(mover_log())
         mover = run_mover(graduate(source, target, "--back", "--yes"))
@@ -221,13 +222,14 @@ def main():
         print("kill -9 of the", victim, "after" if has_ended else "before", "the tables were back")
         if has_ended:
             break
+        kills += 1
         if victim == "mover":
             kill(mover)
         else:
             kill_both(source, target)
             assert wait_for_mover(mover, target) == 0, mover_log()
         assert answers(source.http) == answers(target.http) == expected
-    assert not has_ended, "no kill came before the tables were back"
+    assert kills > 0, "no kill came before the tables were back"
     print("back:", mover_log().splitlines()[-1])
     writers.check(source.http)
     assert answers(source.http) == expected

@@ -280,12 +280,18 @@ TEST_F(OptionsTest, CheckConfigLooksAtFiles) {
                                     "--archive-directory", directory_.path() + "/x/../backups"});
   EXPECT_EQ(same.exit_code, 64);
   EXPECT_THAT(same.text, HasSubstr("--archive-directory: it is the directory of --backup-directory"));
-  // A start would only find that out when a backup is made.
+  // A start compares the paths, and asks no disk.
   const ParsedOptions started =
       Parse({"--data-dir", directory_.path() + "/data", "--backup-directory", directory_.path() + "/backups",
-             "--archive-directory", directory_.path() + "/backups"});
+             "--archive-directory", directory_.path() + "/x/../backups/"});
   EXPECT_EQ(started.exit_code, 64);
   EXPECT_EQ(started.text, same.text);
+  const std::string loop = directory_.path() + "/loop";
+  std::filesystem::create_symlink(loop, loop);
+  const ParsedOptions unknown =
+      Parse({"--data-dir", directory_.path() + "/data", "--backup-directory", loop + "/backups",
+             "--archive-directory", loop + "/archive", "--export-directory", loop + "/backups"});
+  EXPECT_TRUE(unknown.options.has_value()) << unknown.text;
 }
 
 // What only permissions forbid is no error, because the service may run as another user.

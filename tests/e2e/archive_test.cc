@@ -181,7 +181,7 @@ TEST_F(ArchiveE2e, Kill9LeavesAWholeRestoredDatabaseOrNone) {
   Random random(KillSeed());
   KilledRounds rounds("restoring the database");
   for (int kill = 0; kill < Kills(kDefaultKillsOfLongSteps); ++kill) {
-    const int64_t delay_us = Pick(random, 0, whole_us);
+    const int64_t delay_us = Pick(random, 0, whole_us * 13 / 10);
     SCOPED_TRACE("killed after " + std::to_string(delay_us) + " us");
     ChildProcess restore(testing::ProgramPath("itemd"), RestoreArguments({}),
                          {.in = nothing.get(), .out = nothing.get(), .err = nothing.get()});

@@ -216,7 +216,10 @@ absl::Status DiagnosedUrl(const absl::Status& status, const std::string& url, co
       // Other servers offer HTTP/2 too.
       const bool may_be_grpc = listener == Listener::kTlsHttp2;
       if (!absl::StrContains(status.message(), "certificate"))
-        return may_be_grpc ? wrong("speaks HTTP/2 over TLS: " + if_grpc) : status;
+        return !may_be_grpc ? status
+                            : ToolError(ExitCode::kUnreachable,
+                                        std::string(status.message()) +
+                                            "; the server there speaks HTTP/2 over TLS: " + if_grpc);
       if (!options.tls_ca.empty()) return status;
       return ToolError(ExitCode::kUnreachable, std::string(status.message()) + "; " + name_authority +
                                                    (may_be_grpc ? "; and " + if_grpc : ""));

@@ -389,7 +389,10 @@ TEST_F(ArchiveTest, ADirectoryOfSomethingElseIsRefused) {
   database_->Close();
   const std::string photos = directory_.path() + "/photos";
   fs::create_directory(photos);
+  // These do not count.
   WriteFile(photos + "/.hidden", "x");
+  WriteFile(photos + "/ENCRYPTION.next", "");
+  fs::create_directory(photos + "/lost+found");
   WriteFile(photos + "/cat.jpg", "x");
   DatabaseOptions options = Options();
   options.archive_directory = photos;

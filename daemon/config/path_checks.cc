@@ -101,8 +101,8 @@ class PathChecks {
   std::vector<std::string>* const notes_;
 };
 
-absl::Status IsTheSame(std::string_view name, std::string_view other,
-                       absl::FunctionRef<std::string(std::string_view)> subject_of) {
+absl::Status SameDirectoryError(std::string_view name, std::string_view other,
+                                absl::FunctionRef<std::string(std::string_view)> subject_of) {
   return storage::ValidationError(absl::StrFormat(
       "%s: it is the %s; give it a directory of its own", subject_of(name),
       other == "data-dir" ? std::string("data directory") : "directory of --" + std::string(other)));
@@ -137,7 +137,7 @@ absl::Status CheckDirectories(const Options& options,
       std::error_code earlier_unknown;
       const fs::path path = fs::weakly_canonical(*directory, unknown);
       if (path != fs::weakly_canonical(*earlier, earlier_unknown) || unknown || earlier_unknown) continue;
-      return IsTheSame(name, other, subject_of);
+      return SameDirectoryError(name, other, subject_of);
     }
   }
   if (options.standby.empty() || options.follows_address()) return absl::OkStatus();
@@ -161,7 +161,7 @@ absl::Status CheckDirectoriesDiffer(const Options& options,
     for (size_t other = 0; other < i; ++other) {
       if (directories[i]->empty() || directories[other]->empty()) continue;
       if (written(*directories[i]) != written(*directories[other])) continue;
-      return IsTheSame(names[i], names[other], subject_of);
+      return SameDirectoryError(names[i], names[other], subject_of);
     }
   }
   return absl::OkStatus();

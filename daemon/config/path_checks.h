@@ -20,8 +20,8 @@ namespace itemdb::daemon {
 absl::Status CheckPaths(const Options& options, absl::FunctionRef<std::string(std::string_view)> subject_of,
                         std::vector<std::string>* notes);
 
-// For a start too: INVALID_ARGUMENT: a path is given for the data, backups or the archive twice. Each of them
-// locks its directory. Compares the paths only: the disk of an archive may not answer.
+// Also before a start. INVALID_ARGUMENT: one path is given for two of data, backups and archive, each of
+// which locks its directory. Compares the paths only: the disk of an archive may not answer.
 absl::Status CheckDirectoriesDiffer(const Options& options,
                                     absl::FunctionRef<std::string(std::string_view)> subject_of);
 

@@ -487,7 +487,7 @@ void AddChecks(const storage::DatabaseFigures& figures, Families& out) {
   if (status.has_scheduled_backups()) {
     const v1::ScheduledBackups& backups = status.scheduled_backups();
     out.Gauge("itemdb_backup_last_verified_timestamp_seconds",
-              "When the last scheduled backup was verified; 0: none was.")
+              "When a backup was last verified, as of the start or by the schedule; 0: none was.")
         .Add(Seconds(backups.last_verified_time_us()));
     out.Gauge("itemdb_backup_failing", "1 if the last attempt of a scheduled backup failed.")
         .Add(backups.last_error().empty() ? 0 : 1);

@@ -177,6 +177,15 @@ absl::StatusOr<v1::ListDatabaseBackupsReply> DescribeDatabaseBackup(const Engine
   return reply;
 }
 
+int64_t LastVerifiedMicros(const Engine& engine, const v1::ListDatabaseBackupsReply& backups) {
+  int64_t last_us = 0;
+  for (const v1::DatabaseBackup& backup : backups.backups()) {
+    const std::optional<BackupNotes> notes = ReadBackupNotes(engine.env(), BackupDirectoryOf(engine), backup);
+    if (notes.has_value()) last_us = std::max(last_us, notes->verified_time_us);
+  }
+  return last_us;
+}
+
 absl::Status NoteProof(Engine& engine, const v1::DatabaseBackup& backup, int64_t proven_time_us) {
   const std::string path = BackupDirectoryOf(engine);
   ITEMDB_RETURN_IF_ERROR(WriteProof(engine.env(), path,

@@ -14,6 +14,8 @@ absl::StatusOr<v1::DatabaseBackup> CreateBackup(Engine& engine, const Cancellati
 absl::StatusOr<v1::ListDatabaseBackupsReply> ListBackups(const Engine& engine);
 // The backup `backup_id` with its details. Errors as BackupDirectory::Find.
 absl::StatusOr<v1::ListDatabaseBackupsReply> DescribeDatabaseBackup(const Engine& engine, uint32_t backup_id);
+// When one of `backups` was last verified, in microseconds since the Unix epoch; 0: none was.
+int64_t LastVerifiedMicros(const Engine& engine, const v1::ListDatabaseBackupsReply& backups);
 // Notes in the backup's record that it was just restored and checked. UNAVAILABLE: the file system says so.
 absl::Status NoteProof(Engine& engine, const v1::DatabaseBackup& backup, int64_t proven_time_us);
 // Adds the last backup that was proven to `*reply`, if there is one.

@@ -58,16 +58,21 @@ absl::Time BackupSchedule::DueAfter(absl::Time last) const {
   return schedule_->NextAfter(last, absl::LocalTimeZone());
 }
 
-absl::Time BackupSchedule::LastBegin() const {
+absl::Time BackupSchedule::ReadLast() {
   const absl::StatusOr<v1::ListDatabaseBackupsReply> backups = ListBackups(engine_);
   const absl::Time now = Now();
   if (!backups.ok() || backups->backups().empty()) return now;
+  {
+    const int64_t verified_us = LastVerifiedMicros(engine_, *backups);
+    MutexLock lock(mutex_);
+    figures_.set_last_verified_time_us(verified_us);
+  }
   // A clock that was wrong once must not hold up backups for years.
   return std::min(now, absl::FromUnixMicros(backups->backups().rbegin()->begin_time_us()));
 }
 
 void BackupSchedule::Loop() {
-  absl::Time due = DueAfter(LastBegin());
+  absl::Time due = DueAfter(ReadLast());
   while (true) {
     SetNextTime(due);
     absl::Time before = Now();

@@ -31,8 +31,8 @@ class BackupSchedule {
   void Loop();
   // When the next backup is due, after one that was begun at `last`.
   absl::Time DueAfter(absl::Time last) const;
-  // The begin of the newest backup, or the present without one.
-  absl::Time LastBegin() const;
+  // The begin of the newest backup, or the present without one. Reads too when one was last verified.
+  absl::Time ReadLast();
   absl::Time Now() const;
   // Makes and verifies one; deletes it if it cannot be verified.
   absl::StatusOr<v1::DatabaseBackup> MakeBackup();

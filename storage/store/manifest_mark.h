@@ -43,7 +43,8 @@ class ManifestMark {
   ManifestMark(const ManifestMark&) = delete;
   ManifestMark& operator=(const ManifestMark&) = delete;
 
-  // Writes the mark if the MANIFEST has changed. Errors are ignored: an older mark is true too.
+  // Writes the mark if the MANIFEST has changed. Errors are ignored: an older mark is true too, but then
+  // damage behind it is taken for a torn tail, although it was synced.
   void Update(rocksdb::DB& db);
 
  private:

@@ -97,7 +97,7 @@ TEST_F(BackupScheduleTest, MakesOneThatWasMissedWhileTheDatabaseWasClosed) {
   database.Close();
   SetClock(absl::CivilSecond(2026, 11, 25, 20, 0, 0));
   database.Reopen();
-  UntilPlanned(database);
+  EXPECT_EQ(LocalText(UntilPlanned(database).last_verified_time_us()), "2026-11-25 03:00");
   std::this_thread::sleep_for(std::chrono::milliseconds(2'100));
   EXPECT_THAT(Ids(database), ElementsAre(1u)) << "none was due meanwhile";
   database.Close();

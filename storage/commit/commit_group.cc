@@ -38,10 +38,11 @@ absl::StatusOr<std::optional<std::string_view>> CommitGroup::CurrentItem(const T
   return std::string_view(*reads_.back());
 }
 
-void CommitGroup::PutItem(const Table& table, const ItemKey& key, std::string_view item, size_t item_size) {
-  writes_.PutItem(*state_->store, table, key, item, item_size);
+uint64_t CommitGroup::PutItem(const Table& table, const ItemKey& key, std::string_view item,
+                              size_t item_size) {
   state_->last_write_group_numbers[key.hash % state_->last_write_group_numbers.size()] =
       state_->next_group_number;
+  return writes_.PutItem(*state_->store, table, key, item, item_size);
 }
 
 void CommitGroup::DeleteItem(const Table& table, const ItemKey& key) {
@@ -50,10 +51,12 @@ void CommitGroup::DeleteItem(const Table& table, const ItemKey& key) {
       state_->next_group_number;
 }
 
-void CommitGroup::PutEntry(const Index& index, std::string_view key, std::string_view item,
-                           size_t item_size) {
-  writes_.Put(EntriesOf(*state_->store, index), key, EncodeRecord(index.storage_id, key, item_size, item));
+uint64_t CommitGroup::PutEntry(const Index& index, std::string_view key, std::string_view item,
+                               size_t item_size) {
+  const std::string record = EncodeRecord(index.storage_id, key, item_size, item);
+  writes_.Put(EntriesOf(*state_->store, index), key, record);
   if (index.time_to_live) time_entries_.push_back({index.storage_id, std::string(key)});
+  return ChecksumOf(record);
 }
 
 void CommitGroup::DeleteEntry(const Index& index, std::string_view key) {

@@ -114,8 +114,9 @@ class CommitGroup {
   // times at its last step.
   void ReserveBytes(size_t bytes) { writes_.ReserveBytes(bytes); }
 
-  // Puts or deletes the item under `key`. `key` and `item` must stay valid until the unit completes.
-  void PutItem(const Table& table, const ItemKey& key, std::string_view item, size_t item_size);
+  // Puts or deletes the item under `key`. `key` and `item` must stay valid until the unit completes. PutItem
+  // and PutEntry return the checksum of the record, for the size statistics.
+  uint64_t PutItem(const Table& table, const ItemKey& key, std::string_view item, size_t item_size);
   void DeleteItem(const Table& table, const ItemKey& key);
 
   GroupStatistics& size_statistics() { return size_statistics_; }
@@ -123,7 +124,7 @@ class CommitGroup {
   int64_t max_item_collection_bytes() const { return state_->max_item_collection_bytes; }
 
   // Low-level parts of the same RocksDB write.
-  void PutEntry(const Index& index, std::string_view key, std::string_view item, size_t item_size);
+  uint64_t PutEntry(const Index& index, std::string_view key, std::string_view item, size_t item_size);
   void DeleteEntry(const Index& index, std::string_view key);
   void DeleteRequest(std::string_view key);
   void PutCatalog(std::string_view key, std::string_view record);

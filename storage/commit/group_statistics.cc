@@ -11,13 +11,17 @@ SizeStatistics GroupStatistics::Of(uint64_t storage_id) const {
   return changed != size_statistics_.end() ? changed->second : current_.Of(storage_id);
 }
 
-void GroupStatistics::Add(uint64_t storage_id, int64_t items, int64_t bytes) {
+void GroupStatistics::Add(uint64_t storage_id, const SizeStatistics& change) {
   // A caller checks first that the table is still in the group's catalog.
   ITEMDB_CHECK(std::find(dropped_.begin(), dropped_.end(), storage_id) == dropped_.end());
   auto [entry, inserted] = size_statistics_.try_emplace(storage_id);
   if (inserted) entry->second = current_.Of(storage_id);
-  entry->second.items += items;
-  entry->second.bytes += bytes;
+  entry->second += change;
+}
+
+void GroupStatistics::Correct(uint64_t storage_id, const SizeStatistics& error) {
+  Add(storage_id, error);
+  size_statistics_[storage_id].content.is_whole = true;
 }
 
 SizeStatistics GroupStatistics::Drop(uint64_t storage_id, WriteSet* writes) {
@@ -41,8 +45,7 @@ absl::StatusOr<SizeStatistics> GroupStatistics::FindCollection(uint64_t storage_
 void GroupStatistics::AddToCollection(uint64_t storage_id, const ItemKey& key, const SizeStatistics& change) {
   auto known = collections_.find(CollectionKey(storage_id, key.encoded));
   ITEMDB_CHECK(known != collections_.end());
-  known->second.size_statistics.items += change.items;
-  known->second.size_statistics.bytes += change.bytes;
+  known->second.size_statistics += change;
   known->second.changed = true;
   collections_changed_ = true;
 }

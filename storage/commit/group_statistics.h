@@ -22,7 +22,9 @@ class GroupStatistics {
 
   // The size statistics with the changes of this group.
   SizeStatistics Of(uint64_t storage_id) const;
-  void Add(uint64_t storage_id, int64_t items, int64_t bytes);
+  void Add(uint64_t storage_id, const SizeStatistics& change);
+  // Adds what was missing from them by a count of all records; then the content sum is whole.
+  void Correct(uint64_t storage_id, const SizeStatistics& error);
   void Set(uint64_t storage_id, const SizeStatistics& size_statistics) {
     size_statistics_[storage_id] = size_statistics;
   }

@@ -101,14 +101,14 @@ void GroupTokens::Save(std::string_view token, std::string_view fingerprint,
   rocksdb::ColumnFamilyHandle* family = store_.requests();
   if (auto expired = expired_.find(std::string(token)); expired != expired_.end()) {
     writes_.Delete(family, RequestExpiryKey(expired->second.time_us, token));
-    size_statistics_.Add(kRequestsStorageId, -1, -expired->second.bytes);
+    size_statistics_.Add(kRequestsStorageId, {-1, -expired->second.bytes});
   }
   AppliedRequest request{time_.now_us, std::string(fingerprint), std::move(attributes)};
   std::string record = EncodeRequest(token, request);
   std::string expiry_key = RequestExpiryKey(time_.now_us, token);
   writes_.Put(family, RequestKey(token), record);
   writes_.Put(family, expiry_key, EncodeLength(expiry_key, record.size()));
-  size_statistics_.Add(kRequestsStorageId, 1, static_cast<int64_t>(record.size()));
+  size_statistics_.Add(kRequestsStorageId, {1, static_cast<int64_t>(record.size())});
   saved_.insert_or_assign(std::string(token), std::move(request));
   if (expiry_key < state_.expire_from) {  // The clock went back.
     state_.expire_from = expiry_key.substr(0, 9);
@@ -138,7 +138,7 @@ void GroupTokens::DeleteExpired(size_t at_most) {
     --at_most;
     writes_.Delete(store_.requests(), key);
     writes_.Delete(store_.requests(), RequestKey(token));
-    size_statistics_.Add(kRequestsStorageId, -1, -DecodeLength(key, ToView(it->value())));
+    size_statistics_.Add(kRequestsStorageId, {-1, -DecodeLength(key, ToView(it->value()))});
   }
   // No token is left: the next one will have the current time.
   state_.oldest_us = time_.now_us;

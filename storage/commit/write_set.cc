@@ -9,10 +9,12 @@ namespace itemdb::storage {
 ItemKey::ItemKey(uint64_t storage_id, std::string key)
     : encoded(std::move(key)), hash(XXH3_64bits_withSeed(encoded.data(), encoded.size(), storage_id)) {}
 
-void WriteSet::PutItem(const Store& store, const Table& table, const ItemKey& key, std::string_view item,
-                       size_t item_size) {
-  Put(ItemsOf(store, table), key.encoded, EncodeRecord(table.storage_id, key.encoded, item_size, item));
+uint64_t WriteSet::PutItem(const Store& store, const Table& table, const ItemKey& key, std::string_view item,
+                           size_t item_size) {
+  const std::string record = EncodeRecord(table.storage_id, key.encoded, item_size, item);
+  Put(ItemsOf(store, table), key.encoded, record);
   items_[std::make_pair(table.storage_id, std::string_view(key.encoded))] = item;
+  return ChecksumOf(record);
 }
 
 void WriteSet::DeleteItem(const Store& store, const Table& table, const ItemKey& key) {

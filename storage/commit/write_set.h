@@ -28,9 +28,9 @@ struct ItemKey {
 // Copies keys and records into the batch. The map of items only points to keys and items.
 class WriteSet {
  public:
-  // `key` and `item` must stay valid until the group is committed.
-  void PutItem(const Store& store, const Table& table, const ItemKey& key, std::string_view item,
-               size_t item_size);
+  // `key` and `item` must stay valid until the group is committed. Returns the checksum of the record.
+  uint64_t PutItem(const Store& store, const Table& table, const ItemKey& key, std::string_view item,
+                   size_t item_size);
   void DeleteItem(const Store& store, const Table& table, const ItemKey& key);
   // The item as this group wrote it, an empty optional when the group deleted it. Null when the group did not
   // write it. Valid until the next PutItem or DeleteItem.

@@ -153,10 +153,8 @@ class Backfill {
     return FindBuildingIndex(now->catalog(), building_).status();
   }
 
-  void Count(const std::optional<IndexEntry>& entry, int64_t sign) {
-    if (!entry.has_value()) return;
-    backfilled_.items += sign;
-    backfilled_.bytes += sign * static_cast<int64_t>(entry->item_size);
+  uint64_t ChecksumOfEntry(const IndexEntry& entry) const {
+    return RecordChecksum(index_->storage_id, entry.key, entry.item_size, entry.item);
   }
 
   // Takes the current view.
@@ -292,8 +290,8 @@ class Backfill {
           return DamagedRecordError("the sorted entries of index " + index_->name, key);
         return changed_.Add(*base_key, "");
       }
-      backfilled_.items += 1;
-      backfilled_.bytes += static_cast<int64_t>(entry.item_size);
+      const std::string record = EncodeRecord(index_->storage_id, key, entry.item_size, entry.item);
+      backfilled_.AddRecord(entry.item_size, ChecksumOf(record));
       if (file != nullptr && file->FileSize() >= kMaxFileBytes) {
         ITEMDB_RETURN_IF_ERROR(finish());
         file.reset();
@@ -304,8 +302,7 @@ class Backfill {
                                                         /*invalidate_page_cache=*/false);
         ITEMDB_RETURN_IF_ERROR(wrap(file->Open(files.back().path)));
       }
-      return wrap(file->Put(keyspace.StoredKey(key),
-                            EncodeRecord(index_->storage_id, key, entry.item_size, entry.item)));
+      return wrap(file->Put(keyspace.StoredKey(key), record));
     }));
     if (file == nullptr) return absl::OkStatus();  // There are no entries.
     ITEMDB_RETURN_IF_ERROR(finish());
@@ -360,9 +357,9 @@ class Backfill {
     if (!items.empty()) ITEMDB_RETURN_IF_ERROR(Commit(items, bytes));
 
     // Since kCatchingUp writes count their own entries. Those up to `later` are in backfilled_ too.
-    ITEMDB_ASSIGN_OR_RETURN(SizeStatistics counted_by_writes, ReadStatistics(*later, index_->storage_id));
-    backfilled_.items -= counted_by_writes.items;
-    backfilled_.bytes -= counted_by_writes.bytes;
+    ITEMDB_ASSIGN_OR_RETURN(const SizeStatistics counted_by_writes,
+                            ReadStatistics(*later, index_->storage_id));
+    backfilled_ -= counted_by_writes;
     return absl::OkStatus();
   }
 
@@ -407,8 +404,8 @@ class Backfill {
     skipped_ += int{is_skipped} - int{was_skipped};
     progress_.Skipped(skipped_);
     if (old_entry == entry) return std::nullopt;
-    Count(old_entry, -1);
-    Count(entry, 1);
+    if (old_entry.has_value()) backfilled_.RemoveRecord(old_entry->item_size, ChecksumOfEntry(*old_entry));
+    if (entry.has_value()) backfilled_.AddRecord(entry->item_size, ChecksumOfEntry(*entry));
     Reconciliation reconciliation;
     reconciliation.key = ItemKey(table_->storage_id, std::string(key));
     reconciliation.prefetched.item = std::move(item);

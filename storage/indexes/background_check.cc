@@ -6,6 +6,7 @@
 
 #include "spdlog/spdlog.h"
 #include "storage/base/wall_clock.h"
+#include "storage/indexes/content_check.h"
 
 namespace itemdb::storage {
 namespace {
@@ -15,6 +16,9 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kTick = std::chrono::milliseconds(100);
 // Records that are compared in one view.
 constexpr int64_t kMaxChunk = 1'024;
+// Reading a record is so much less than comparing it with its entries.
+constexpr int64_t kContentsPerComparison = 100;
+constexpr int64_t kMaxContentSeconds = 60;
 
 // The keyspaces of a table in the order of the check: the table itself, then its active indexes.
 struct Part {
@@ -67,6 +71,7 @@ void BackgroundCheck::Loop() {
       done = place_.table_name.empty();
     }
     if (!done) continue;
+    CompareContents();
     EndRound();
     if (!thread_.WaitUntil(round_begin + engine_.options().check_interval)) return;
     round_begin = Clock::now();
@@ -107,7 +112,7 @@ std::optional<int64_t> BackgroundCheck::CompareSome(int64_t limit) {
   absl::Status damage;
   absl::StatusOr<int64_t> compared;
   if (part->index == nullptr) {
-    auto count_item = [](std::string_view, size_t) {};
+    auto count_item = [](std::string_view, const StoredRecord&) {};
     auto count_entry = [](size_t, const IndexEntry&) {};
     compared = ForSomeRecords(walk, ItemsOf(*walk.view.store(), table), limit, &from, &damage,
                               [&](std::string_view key, std::string_view record) {
@@ -131,9 +136,8 @@ std::optional<int64_t> BackgroundCheck::CompareSome(int64_t limit) {
     error_ = MessageOf(failed);
     engine_.options().log->error("the background check could not read records error={}", error_);
   }
-  for (int i = found_.findings_size(); i < so_far.findings_size(); ++i)
-    engine_.options().log->error("the background check found an error finding={}", so_far.findings(i));
-  found_ = std::move(so_far);
+  if (so_far.finding_count() > found_.finding_count()) tables_with_findings_.insert(table.name);
+  Keep(std::move(so_far));
   if (compared.ok() && *compared == limit) {
     place_.from = std::move(from);
   } else {
@@ -143,8 +147,32 @@ std::optional<int64_t> BackgroundCheck::CompareSome(int64_t limit) {
   return compared.value_or(0);
 }
 
+void BackgroundCheck::CompareContents() {
+  const int64_t per_second = engine_.options().background_check_rate * kContentsPerComparison;
+  const auto pace = [&](int64_t records) {
+    (void)thread_.WaitFor(std::chrono::milliseconds(records * 1'000 / per_second));
+  };
+  v1::CheckDatabaseReply so_far = found_;
+  const absl::Status compared = CheckContents(
+      engine_, cancellation_,
+      {.max_records = per_second * kMaxContentSeconds, .pace = pace, .without = tables_with_findings_},
+      &so_far);
+  if (!compared.ok() && !absl::IsUnavailable(compared) && !absl::IsCancelled(compared)) {
+    error_ = MessageOf(compared);
+    engine_.options().log->error("the background check could not compare content sums error={}", error_);
+  }
+  Keep(std::move(so_far));
+}
+
+void BackgroundCheck::Keep(v1::CheckDatabaseReply so_far) {
+  for (int i = found_.findings_size(); i < so_far.findings_size(); ++i)
+    engine_.options().log->error("the background check found an error finding={}", so_far.findings(i));
+  found_ = std::move(so_far);
+}
+
 void BackgroundCheck::EndRound() {
   compared_ = 0;
+  tables_with_findings_.clear();
   MutexLock lock(mutex_);
   figures_.set_rounds(figures_.rounds() + 1);
   figures_.set_last_end_time_us(NowMicros());

@@ -34,10 +34,8 @@ absl::StatusOr<std::optional<std::string>> FindPayload(const ReadView& view, con
 
 absl::Status CompareStatistics(const ReadView& view, const std::string& owner, uint64_t storage_id,
                                const SizeStatistics& counted, const Differences& differences) {
-  ITEMDB_ASSIGN_OR_RETURN(SizeStatistics stored, ReadStatistics(view, storage_id));
-  if (stored.items != counted.items || stored.bytes != counted.bytes) {
-    differences.miscounted(owner, storage_id, counted, stored);
-  }
+  ITEMDB_ASSIGN_OR_RETURN(const SizeStatistics stored, ReadStatistics(view, storage_id));
+  if (!stored.Matches(counted)) differences.miscounted(owner, storage_id, counted, stored);
   return absl::OkStatus();
 }
 
@@ -111,32 +109,24 @@ bool IsChecked(const Index& index, const Index* only_index) {
   return index.state == IndexState::kActive && (only_index == nullptr || only_index == &index);
 }
 
-// For one index: the sum of the hashes of all entries that the items should have, minus that of all stored
+// For one index: the sum of the checksums of all entries that the items should have, minus that of all stored
 // entries, in buckets by the hash of the entry's key. If the sum of a bucket is 0, all its entries are right.
 // So entries and items are read only once, in key order; entries are looked up one by one only in buckets
 // that are not 0.
 class EntrySums {
  public:
-  void Add(std::string_view key, std::string_view entry) {
-    const uint64_t hash = HashOf(key);
-    buckets_[hash % kBuckets] += HashOf(entry, hash);
-  }
-  void Subtract(std::string_view key, std::string_view entry) {
-    const uint64_t hash = HashOf(key);
-    buckets_[hash % kBuckets] -= HashOf(entry, hash);
-  }
+  void Add(std::string_view key, uint64_t checksum) { buckets_[BucketOf(key)] += checksum; }
+  void Subtract(std::string_view key, uint64_t checksum) { buckets_[BucketOf(key)] -= checksum; }
 
   bool Differ() const {
     return std::any_of(buckets_.begin(), buckets_.end(), [](uint64_t sum) { return sum != 0; });
   }
-  bool DifferAt(std::string_view key) const { return buckets_[HashOf(key) % kBuckets] != 0; }
+  bool DifferAt(std::string_view key) const { return buckets_[BucketOf(key)] != 0; }
 
  private:
   static constexpr size_t kBuckets = 4096;
 
-  static uint64_t HashOf(std::string_view bytes, uint64_t seed = 0) {
-    return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
-  }
+  static size_t BucketOf(std::string_view key) { return XXH3_64bits(key.data(), key.size()) % kBuckets; }
 
   std::vector<uint64_t> buckets_ = std::vector<uint64_t>(kBuckets);
 };
@@ -182,7 +172,7 @@ void VisitItem(const Table& table, const Index* only_index, std::string_view key
   std::optional<StoredRecord> stored = DecodeRecord(table.storage_id, key, record);
   if (!stored.has_value()) return damaged("the record does not decode");
   ItemView item(stored->payload);
-  count.item(key, stored->item_size);
+  count.item(key, *stored);
   if (!HasKey(table, item, key)) return damaged("the key is not that of the item");
   if (ItemSizeBytes(item) != stored->item_size) damaged("the recorded item size is wrong");
   for (size_t i = 0; i < table.indexes.size(); ++i) {
@@ -196,20 +186,19 @@ void VisitItem(const Table& table, const Index* only_index, std::string_view key
   }
 }
 
-// Counts the entry under `key` and returns its payload. Reports to `differences` if it does not decode:
+// Counts the entry under `key` and returns its record. Reports to `differences` if it does not decode:
 // nullopt.
-std::optional<std::string_view> VisitEntry(const Index& index, std::string_view key, std::string_view record,
-                                           const Differences& differences, Checked* checked,
-                                           SizeStatistics* counted) {
+std::optional<StoredRecord> VisitEntry(const Index& index, std::string_view key, std::string_view record,
+                                       const Differences& differences, Checked* checked,
+                                       SizeStatistics* counted) {
   ++checked->entries;
   const std::optional<StoredRecord> stored = DecodeRecord(index.storage_id, key, record);
   if (!stored.has_value()) {
     differences.damaged_entry(index, key);
     return std::nullopt;
   }
-  ++counted->items;
-  counted->bytes += static_cast<int64_t>(stored->item_size);
-  return stored->payload;
+  counted->AddRecord(stored->item_size, stored->checksum);
+  return stored;
 }
 
 // Counts the items, their entries and item collections, and adds the expected entries to `sums`.
@@ -218,17 +207,17 @@ absl::Status SumItems(const Walk& walk, const Table& table, const Index* only_in
   SizeStatistics counted;
   std::vector<SizeStatistics> expected(table.indexes.size());
   CollectionCount collections(walk, table, differences);
-  auto count_item = [&](std::string_view key, size_t item_size) {
-    ++counted.items;
-    counted.bytes += static_cast<int64_t>(item_size);
+  auto count_item = [&](std::string_view key, const StoredRecord& stored) {
+    counted.AddRecord(stored.item_size, stored.checksum);
     // Not with only_index: the size of an item collection includes the entries of all local indexes.
-    if (only_index == nullptr) collections.AddItem(key, item_size);
+    if (only_index == nullptr) collections.AddItem(key, stored.item_size);
   };
   auto count_entry = [&](size_t index, const IndexEntry& entry) {
     if (only_index == nullptr) collections.AddEntry(table.indexes[index], entry);
-    (*sums)[index].Add(entry.key, entry.item);
-    ++expected[index].items;
-    expected[index].bytes += static_cast<int64_t>(entry.item_size);
+    const uint64_t checksum =
+        RecordChecksum(table.indexes[index].storage_id, entry.key, entry.item_size, entry.item);
+    (*sums)[index].Add(entry.key, checksum);
+    expected[index].AddRecord(entry.item_size, checksum);
   };
   ITEMDB_RETURN_IF_ERROR(ForEachRecord(
       walk, ItemsOf(*walk.view.store(), table), [&](std::string_view key, std::string_view record) {
@@ -249,7 +238,7 @@ absl::Status SumEntries(const Walk& walk, const Table& table, const Index& index
   ITEMDB_RETURN_IF_ERROR(ForEachRecord(
       walk, EntriesOf(*walk.view.store(), index), [&](std::string_view key, std::string_view record) {
         const auto entry = VisitEntry(index, key, record, differences, checked, &counted);
-        if (entry.has_value()) sums->Subtract(key, *entry);
+        if (entry.has_value()) sums->Subtract(key, entry->checksum);
       }));
   return CompareStatistics(walk.view, "index " + index.name + " of table " + table.name, index.storage_id,
                            counted, differences);

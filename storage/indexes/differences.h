@@ -12,6 +12,7 @@
 #include "storage/base/cancellation.h"
 #include "storage/engine/engine.h"
 #include "storage/indexes/index_entry.h"
+#include "storage/values/stored_record.h"
 
 namespace itemdb::storage {
 
@@ -55,7 +56,7 @@ struct Differences {
   std::function<void(const std::string& owner, uint64_t storage_id, const SizeStatistics& counted,
                      const SizeStatistics& stored)>
       miscounted;
-  // The number and size of the entries that an index should have.
+  // The size statistics that an index should have.
   std::function<void(const Index&, const SizeStatistics& expected)> expected;
   // The size statistics of an item collection, stored under `key`, differ from the count, or do not decode.
   std::function<void(const Table&, std::string_view key, const SizeStatistics& counted)> wrong_collection;
@@ -84,7 +85,7 @@ absl::StatusOr<int64_t> ForSomeRecords(
 
 // Callbacks that count while items are compared.
 struct ItemCount {
-  absl::FunctionRef<void(std::string_view key, size_t item_size)> item;
+  absl::FunctionRef<void(std::string_view key, const StoredRecord& stored)> item;
   // Called for each entry that the item should have in `table.indexes[index]`.
   absl::FunctionRef<void(size_t index, const IndexEntry& entry)> entry;
 };

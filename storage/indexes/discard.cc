@@ -18,7 +18,8 @@ namespace {
 struct OwnEntry {
   const Index* index;
   std::string key;
-  int64_t bytes;
+  // As it is counted.
+  SizeStatistics size;
 };
 
 struct DamagedItem {
@@ -58,8 +59,10 @@ absl::StatusOr<std::vector<OwnEntry>> FindEntries(const Walk& walk, const Table&
         walk, EntriesOf(*walk.view.store(), index), [&](std::string_view key, std::string_view record) {
           if (BaseKeyOf(table, index, key) != base_key) return;
           const std::optional<StoredRecord> stored = DecodeRecord(index.storage_id, key, record);
-          const int64_t bytes = stored.has_value() ? static_cast<int64_t>(stored->item_size) : 0;
-          entries.push_back({&index, std::string(key), bytes});
+          SizeStatistics size;
+          size.AddRecord(stored.has_value() ? stored->item_size : 0,
+                         stored.has_value() ? stored->checksum : 0);
+          entries.push_back({&index, std::string(key), size});
         });
     if (absl::IsDataLoss(read)) {
       return DataLossError(
@@ -91,11 +94,11 @@ absl::Status Delete(const DamagedItem& item, CommitGroup& group) {
   ITEMDB_RETURN_IF_ERROR(CheckIsDamaged(table, read.status(), read.ok() && read->has_value()));
 
   int64_t collection_bytes = MeanBytes(group.size_statistics().Of(table.storage_id));
-  group.size_statistics().Add(table.storage_id, -1, -collection_bytes);
+  group.size_statistics().Add(table.storage_id, {-1, -collection_bytes});
   for (const OwnEntry& entry : item.entries) {
     group.DeleteEntry(*entry.index, entry.key);
-    group.size_statistics().Add(entry.index->storage_id, -1, -entry.bytes);
-    if (entry.index->local) collection_bytes += entry.bytes;
+    group.size_statistics().Add(entry.index->storage_id, SizeStatistics() -= entry.size);
+    if (entry.index->local) collection_bytes += entry.size.bytes;
   }
   if (table.has_local_indexes) {
     // A collection whose record is damaged too is counted by a check with repair.

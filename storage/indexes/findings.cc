@@ -33,9 +33,14 @@ Differences Findings::Report(const Table& table) {
   };
   report.miscounted = [=](const std::string& miscounted, uint64_t, const SizeStatistics& counted,
                           const SizeStatistics& stored) {
-    add(miscounted + ": counted " + std::to_string(counted.items) + " items of " +
-        std::to_string(counted.bytes) + " bytes, recorded are " + std::to_string(stored.items) + " of " +
-        std::to_string(stored.bytes));
+    std::string finding = miscounted + ": counted " + std::to_string(counted.items) + " items of " +
+                          std::to_string(counted.bytes) + " bytes";
+    if (counted.items != stored.items || counted.bytes != stored.bytes) {
+      finding += ", recorded are " + std::to_string(stored.items) + " of " + std::to_string(stored.bytes);
+    } else {
+      finding += " as recorded, but at least one of them is not as it was written";
+    }
+    add(std::move(finding));
   };
   report.expected = [](const Index&, const SizeStatistics&) {};
   report.wrong_collection = [=](const Table& of, std::string_view key, const SizeStatistics& counted) {

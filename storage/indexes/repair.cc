@@ -21,7 +21,7 @@ void Repair::Reconcile(CommitGroup& group) {
     const bool there =
         wrong.storage_id == table_.storage_id || (*table)->FindIndexByStorageId(wrong.storage_id) != nullptr;
     if (!there) continue;
-    group.size_statistics().Add(wrong.storage_id, wrong.change.items, wrong.change.bytes);
+    group.size_statistics().Correct(wrong.storage_id, wrong.error);
   }
   for (const WrongCollection& wrong : collections_) ReconcileCollection(**table, wrong, group);
 }
@@ -56,9 +56,8 @@ void Repair::ReconcileCollection(const Table& table, const WrongCollection& wron
   const ItemKey key(table.storage_id, wrong.key.substr(CollectionsPrefix(table.storage_id).size()));
   absl::StatusOr<SizeStatistics> now = group.size_statistics().FindCollection(table.storage_id, key);
   if (now.ok() && wrong.stored.has_value()) {
-    group.size_statistics().AddToCollection(
-        table.storage_id, key,
-        {wrong.counted.items - wrong.stored->items, wrong.counted.bytes - wrong.stored->bytes});
+    SizeStatistics error = wrong.counted;
+    group.size_statistics().AddToCollection(table.storage_id, key, error -= *wrong.stored);
   } else if (absl::IsDataLoss(now.status())) {
     // While the record is damaged every write to the collection is refused, so the count is still right.
     group.size_statistics().SetCollection(table.storage_id, key, wrong.counted);
@@ -83,7 +82,8 @@ void Repair::Count(uint64_t storage_id, const SizeStatistics& counted) {
   if (!stored.ok()) {
     if (status_.ok()) status_ = stored.status();
   } else if (*stored != counted) {
-    counts_.push_back({storage_id, {counted.items - stored->items, counted.bytes - stored->bytes}});
+    SizeStatistics error = counted;
+    counts_.push_back({storage_id, error -= *stored});
   }
 }
 

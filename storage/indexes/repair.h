@@ -43,7 +43,8 @@ class Repair {
   };
   struct WrongCount {
     uint64_t storage_id;
-    SizeStatistics change;
+    // What is missing from the stored statistics.
+    SizeStatistics error;
   };
   struct WrongCollection {
     std::string key;

@@ -12,6 +12,7 @@
 #include "storage/items/item_collections.h"
 #include "storage/values/canonical.h"
 #include "storage/values/item_size.h"
+#include "storage/values/stored_record.h"
 
 namespace itemdb::storage {
 namespace {
@@ -118,9 +119,14 @@ absl::Status CompareEntries(const PreparedAction& action, Decision* decision) {
     if (!old_entry.has_value() && !new_entry.has_value()) continue;
     if (!needs_key_only && old_entry == new_entry) continue;
     Decision::EntryChange change{&index, std::nullopt, std::nullopt, {}};
-    if (old_entry.has_value()) change.old_entry = {std::move(old_entry->key), old_entry->item_size};
+    if (old_entry.has_value()) {
+      const uint64_t checksum =
+          RecordChecksum(index.storage_id, old_entry->key, old_entry->item_size,
+                         index.HoldsWholeItems() ? *decision->old_item : std::string_view(old_entry->item));
+      change.old_entry = {std::move(old_entry->key), old_entry->item_size, checksum};
+    }
     if (new_entry.has_value()) {
-      change.new_entry = {std::move(new_entry->key), new_entry->item_size};
+      change.new_entry = {std::move(new_entry->key), new_entry->item_size, 0};
       change.projected = std::move(new_entry->item);
     }
     decision->entry_changes.push_back(std::move(change));
@@ -343,8 +349,6 @@ Decision Decide(PreparedAction& action, CommitGroup& group) {
 void Append(const PreparedAction& action, const Decision& decision, uint64_t commit_first,
             uint64_t commit_last, CommitGroup& group) {
   const Table& table = *action.table;
-  const auto old_size = static_cast<int64_t>(decision.old_size);
-  const auto new_size = static_cast<int64_t>(decision.new_size);
   ItemChange change;
   change.change_sequence = group.next_sequence();
   change.commit_time_us = group.commit_time_us();
@@ -354,33 +358,35 @@ void Append(const PreparedAction& action, const Decision& decision, uint64_t com
   change.old_item = decision.old_item;
   if (decision.new_item.has_value()) change.new_item = *decision.new_item;
 
+  SizeStatistics counted;
+  if (decision.old_item.has_value()) {
+    counted.RemoveRecord(decision.old_size, RecordChecksum(table.storage_id, action.key.encoded,
+                                                           decision.old_size, *decision.old_item));
+  }
   if (decision.new_item.has_value()) {
-    group.PutItem(table, action.key, *decision.new_item, new_size);
+    counted.AddRecord(decision.new_size,
+                      group.PutItem(table, action.key, *decision.new_item, decision.new_size));
   } else {
     group.DeleteItem(table, action.key);
   }
-  group.size_statistics().Add(table.storage_id,
-                              int{decision.new_item.has_value()} - int{decision.old_item.has_value()},
-                              new_size - old_size);
+  group.size_statistics().Add(table.storage_id, counted);
   if (table.has_local_indexes)
     group.size_statistics().AddToCollection(table.storage_id, action.key, CollectionChange(action, decision));
 
   for (const Decision::EntryChange& entry : decision.entry_changes) {
     const Index& index = *entry.index;
-    int64_t entries = 0;
-    int64_t bytes = 0;
+    SizeStatistics counted_entries;
     if (entry.old_entry.has_value()) {
-      --entries;
-      bytes -= static_cast<int64_t>(entry.old_entry->item_size);
+      counted_entries.RemoveRecord(entry.old_entry->item_size, entry.old_entry->checksum);
       bool replaced = entry.new_entry.has_value() && entry.new_entry->key == entry.old_entry->key;
       if (!replaced) group.DeleteEntry(index, entry.old_entry->key);
     }
     if (entry.new_entry.has_value()) {
-      ++entries;
-      bytes += static_cast<int64_t>(entry.new_entry->item_size);
-      group.PutEntry(index, entry.new_entry->key, NewEntryItem(decision, entry), entry.new_entry->item_size);
+      counted_entries.AddRecord(entry.new_entry->item_size,
+                                group.PutEntry(index, entry.new_entry->key, NewEntryItem(decision, entry),
+                                               entry.new_entry->item_size));
     }
-    group.size_statistics().Add(index.storage_id, entries, bytes);
+    group.size_statistics().Add(index.storage_id, counted_entries);
   }
   group.AppendChange(table.storage_id, EncodeItemChange(table, change));
 }

@@ -108,6 +108,8 @@ struct Decision {
     std::string key;
     // As of IndexEntry.
     size_t item_size = 0;
+    // Of the record; only of an entry that is there already.
+    uint64_t checksum = 0;
   };
   // One index entry to replace.
   struct EntryChange {

@@ -139,9 +139,12 @@ class Loader {
     // power cut, another table could get these ids and records.
     ITEMDB_RETURN_IF_ERROR(engine_.SyncNow());
     ITEMDB_RETURN_IF_ERROR(interrupts_.Check());
-    ItemWriter writer([this](const ItemSource::Item& item) {
-      return items_.Add(items_space_.StoredKey(item.key),
-                        EncodeRecord(table_.storage_id, item.key, item.size, item.item));
+    // Counted by the writer's thread.
+    SizeStatistics items;
+    ItemWriter writer([this, &items](const ItemSource::Item& item) {
+      const std::string record = EncodeRecord(table_.storage_id, item.key, item.size, item.item);
+      items.AddRecord(item.size, ChecksumOf(record));
+      return items_.Add(items_space_.StoredKey(item.key), record);
     });
     for (ItemSource::Item item;;) {
       ITEMDB_ASSIGN_OR_RETURN(const bool has_item, source.Next(&item));
@@ -151,6 +154,7 @@ class Loader {
       if (++items_done_ % kItemsBetweenInterrupts == 0) ITEMDB_RETURN_IF_ERROR(interrupts_.Check());
     }
     ITEMDB_RETURN_IF_ERROR(writer.Finish());
+    if (items.items > 0) loaded_.size_statistics[table_.storage_id] = items;
     ITEMDB_RETURN_IF_ERROR(items_.Ingest());
     ITEMDB_RETURN_IF_ERROR(FinishCollection());
     ITEMDB_RETURN_IF_ERROR(collections_.Ingest());
@@ -159,9 +163,8 @@ class Loader {
   }
 
  private:
-  // Counts the item and makes its index entries.
+  // Makes the item's index entries, and counts it in its item collection.
   absl::Status AddItem(const ItemSource::Item& item) {
-    Count(table_.storage_id, item.size);
     int64_t local_bytes = 0;
     for (size_t i = 0; i < table_.indexes.size(); ++i) {
       const Index& index = table_.indexes[i];
@@ -229,19 +232,13 @@ class Loader {
         entries_[number]->ForEach([&](std::string_view key, std::string_view value) -> absl::Status {
           uint64_t size = 0;
           (void)wire::ConsumeVarint(&value, &size);
-          ++sizes->items;
-          sizes->bytes += static_cast<int64_t>(size);
+          const std::string record = EncodeRecord(index.storage_id, key, size, value);
+          sizes->AddRecord(size, ChecksumOf(record));
           if (++seen % kItemsBetweenInterrupts == 0) ITEMDB_RETURN_IF_ERROR(interrupts_.Check());
-          return records.Add(space.StoredKey(key), EncodeRecord(index.storage_id, key, size, value));
+          return records.Add(space.StoredKey(key), record);
         }));
     entries_[number].reset();
     return records.Ingest();
-  }
-
-  void Count(uint64_t storage_id, uint64_t bytes) {
-    SizeStatistics& size = loaded_.size_statistics[storage_id];
-    ++size.items;
-    size.bytes += static_cast<int64_t>(bytes);
   }
 
   Engine& engine_;

@@ -143,7 +143,7 @@ absl::Status ActivateTable(Engine& engine, const v1::RestoringTable& restored, c
                            source.AppendRecords(group);
                            group.PutCatalog(kTableKeyPrefix + table->name, EncodeCatalogTable(definition));
                            for (const auto& [storage_id, size] : loaded.size_statistics)
-                             group.size_statistics().Add(storage_id, size.items, size.bytes);
+                             group.size_statistics().Add(storage_id, size);
                            group.AppendChange(
                                definition.storage_id(),
                                EncodeTableChange(v1::CHANGE_KIND_CREATE_TABLE, definition, group));

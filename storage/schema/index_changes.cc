@@ -258,11 +258,9 @@ absl::Status ActivateIndex(Engine& engine, const BuildingIndex& building, const 
     v1::TableDescription definition = found.table->definition;
     SetActive(building.storage_id, skipped_items, &definition);
     std::shared_ptr<Table> table = WithDefinition(*found.table, std::move(definition));
-    return ReplaceTable(engine, table,
-                        [&](CommitGroup& group) {
-                          group.size_statistics().Add(building.storage_id, backfilled.items,
-                                                      backfilled.bytes);
-                        })
+    return ReplaceTable(
+               engine, table,
+               [&](CommitGroup& group) { group.size_statistics().Add(building.storage_id, backfilled); })
         .status();
   });
 }

@@ -6,6 +6,28 @@
 #include "storage/values/wire.h"
 
 namespace itemdb::storage {
+namespace {
+
+constexpr size_t kContentSumBytes = 8;
+
+bool HasContentSum(std::string_view key) { return !key.starts_with(kCollectionKeyPrefix); }
+
+void AppendContentSum(const ContentSum& content, std::string* payload) {
+  payload->push_back(content.is_whole ? 1 : 0);
+  for (size_t i = 0; i < kContentSumBytes; ++i) payload->push_back(static_cast<char>(content.sum >> (8 * i)));
+}
+
+// Versions before 0.2.1 wrote no content sum.
+ContentSum DecodeContentSum(std::string_view payload) {
+  ContentSum content = {.sum = 0, .is_whole = false};
+  if (payload.size() < 1 + kContentSumBytes) return content;
+  content.is_whole = payload[0] == 1;
+  for (size_t i = 0; i < kContentSumBytes; ++i)
+    content.sum |= static_cast<uint64_t>(static_cast<uint8_t>(payload[1 + i])) << (8 * i);
+  return content;
+}
+
+}  // namespace
 
 std::string StatisticsKey(uint64_t storage_id) { return StorageIdKey(storage_id); }
 
@@ -23,6 +45,7 @@ std::string EncodeStatistics(uint64_t storage_id, std::string_view key,
   std::string payload;
   wire::AppendVarint(static_cast<uint64_t>(size_statistics.items), &payload);
   wire::AppendVarint(static_cast<uint64_t>(size_statistics.bytes), &payload);
+  if (HasContentSum(key)) AppendContentSum(size_statistics.content, &payload);
   return EncodeRecord(storage_id, key, 0, payload);
 }
 
@@ -34,7 +57,9 @@ std::optional<SizeStatistics> DecodeStatistics(uint64_t storage_id, std::string_
       !wire::ConsumeVarint(&decoded->payload, &bytes)) {
     return std::nullopt;
   }
-  return SizeStatistics{static_cast<int64_t>(items), static_cast<int64_t>(bytes)};
+  SizeStatistics size_statistics{static_cast<int64_t>(items), static_cast<int64_t>(bytes)};
+  if (HasContentSum(key)) size_statistics.content = DecodeContentSum(decoded->payload);
+  return size_statistics;
 }
 
 absl::StatusOr<SizeStatistics> ReadStatistics(const Store& store, const rocksdb::ReadOptions& options,

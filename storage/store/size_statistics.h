@@ -1,5 +1,5 @@
-// Size statistics: the number and the total size of items. The commit pipeline updates them in the batch that
-// changes the items. They are the records of the column family `stats`:
+// Size statistics: the number and the total size of items, and a sum over what they are. The commit pipeline
+// updates them in the batch that changes the items. They are the records of the column family `stats`:
 //
 // clang-format off
 //   storage id, 8 bytes big-endian                  a table's items, or an index's entries
@@ -25,12 +25,55 @@
 
 namespace itemdb::storage {
 
+// The sum of the checksums (storage/values/stored_record.h) of all records of a table or an index, modulo
+// 2^64. It does not depend on their order, and differs if a record is missing, too many, or another one, also
+// where the record itself and the number of records are right.
+struct ContentSum {
+  uint64_t sum = 0;
+  // False: versions before 0.2.1 wrote some of the records, so their checksums are missing from `sum`. A
+  // check adds them (Repair, ContentCheck).
+  bool is_whole = true;
+
+  bool operator==(const ContentSum&) const = default;
+};
+
 struct SizeStatistics {
   int64_t items = 0;
   // By SEM-002.
   int64_t bytes = 0;
+  // Of tables and indexes; not of item collections and request tokens.
+  ContentSum content = {};
 
   bool operator==(const SizeStatistics&) const = default;
+  // Counts a record of a table or an index, given its item size and its checksum.
+  void AddRecord(uint64_t item_size, uint64_t checksum) {
+    ++items;
+    bytes += static_cast<int64_t>(item_size);
+    content.sum += checksum;
+  }
+  void RemoveRecord(uint64_t item_size, uint64_t checksum) {
+    --items;
+    bytes -= static_cast<int64_t>(item_size);
+    content.sum -= checksum;
+  }
+  // Adds a difference; whether the content sum is whole stays.
+  SizeStatistics& operator+=(const SizeStatistics& change) {
+    items += change.items;
+    bytes += change.bytes;
+    content.sum += change.content.sum;
+    return *this;
+  }
+  SizeStatistics& operator-=(const SizeStatistics& change) {
+    items -= change.items;
+    bytes -= change.bytes;
+    content.sum -= change.content.sum;
+    return *this;
+  }
+  // Whether these, as stored, are right if `counted` was counted.
+  bool Matches(const SizeStatistics& counted) const {
+    return items == counted.items && bytes == counted.bytes &&
+           (!content.is_whole || content.sum == counted.content.sum);
+  }
 };
 
 // The size statistics of all tables and indexes after the last commit group. In memory, so that statistics of

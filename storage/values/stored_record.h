@@ -20,6 +20,7 @@ inline constexpr char kRecordFormatVersion = 1;
 
 struct StoredRecord {
   uint64_t item_size = 0;
+  uint64_t checksum = 0;
   // Borrows from the bytes that were decoded.
   std::string_view payload;
 };
@@ -27,6 +28,13 @@ struct StoredRecord {
 // Returns the record that stores `payload` under `key` in the table or index `storage_id`.
 std::string EncodeRecord(uint64_t storage_id, std::string_view key, uint64_t item_size,
                          std::string_view payload);
+
+// The checksum in the header of `record`, a result of EncodeRecord.
+uint64_t ChecksumOf(std::string_view record);
+
+// The checksum that EncodeRecord stores.
+uint64_t RecordChecksum(uint64_t storage_id, std::string_view key, uint64_t item_size,
+                        std::string_view payload);
 
 // std::nullopt when the bytes are damaged, of another format version, or of another table, index or key.
 std::optional<StoredRecord> DecodeRecord(uint64_t storage_id, std::string_view key, std::string_view record);

@@ -80,6 +80,39 @@ TEST_F(BackgroundCheckTest, FindsMissingStaleStrayAndDamagedEntriesAndItemsRound
       << "an item is not derived from anything";
 }
 
+TEST_F(BackgroundCheckTest, FindsAnItemThatIsAnOlderVersion) {
+  Records before;
+  Damage::DamageDatabase([&](Families& families) { before = RecordsIn(families); });
+  ASSERT_TRUE(database_.Put("Things", {{"pk", S("p")}, {"sk", S("b")}, {"status", S("shut")}}).ok());
+  DamageDatabase([&](Families& families) { PutBack(before, families); });
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_THAT(After(*checked_, 1).findings(),
+                UnorderedElementsAre(HasSubstr("table Things: counted 3 items"),
+                                     HasSubstr("index ByStatus of table Things: counted 3 items")));
+  }
+}
+
+// Those of tables and indexes that an earlier version wrote.
+TEST_F(BackgroundCheckTest, CompletesContentSums) {
+  DamageDatabase([&](Families& families) {
+    auto statistics = families.All("stats");
+    for (const uint64_t id : {table_, index_}) {
+      families.Put("stats", StatisticsKey(id),
+                   StatisticsWithoutContentSum(id, statistics.at(StatisticsKey(id))));
+    }
+  });
+  ASSERT_TRUE(checked_->Put("Things", {{"pk", S("p")}, {"sk", S("b")}, {"status", S("shut")}}).ok());
+  EXPECT_THAT(After(*checked_, 1).findings(), IsEmpty());
+  ASSERT_TRUE(checked_->Put("Things", {{"pk", S("p")}, {"sk", S("d")}, {"status", S("open")}}).ok());
+  checked_->CheckIsClean();
+  checked_->Close();
+  Families families(database_.options().data_directory);
+  auto statistics = families.All("stats");
+  for (const uint64_t id : {table_, index_}) {
+    EXPECT_TRUE(DecodeStatistics(id, StatisticsKey(id), statistics.at(StatisticsKey(id)))->content.is_whole);
+  }
+}
+
 // A round that could not read everything must not look like a round without findings, and must read the rest.
 TEST_F(BackgroundCheckTest, TellsWhatItCouldNotRead) {
   v1::CreateTableRequest later = TableRequest("Zebras");

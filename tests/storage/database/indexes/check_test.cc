@@ -92,6 +92,32 @@ TEST_F(CheckTest, FindsEntriesThatDoNotDecode) {
   EXPECT_THAT(Findings(), Contains(AllOf(HasSubstr("index ByStatus"), HasSubstr("does not decode"))));
 }
 
+// Its record, its size and its entries are right, but it is not what was written last.
+TEST_F(CheckTest, FindsAnItemThatIsAnOlderVersion) {
+  Records before;
+  DamageDatabase([&](Families& families) { before = RecordsIn(families); });
+  ASSERT_TRUE(database_.Put("Things", {{"pk", S("p")}, {"sk", S("b")}, {"status", S("shut")}}).ok());
+  EXPECT_THAT(Findings(), IsEmpty());
+  DamageDatabase([&](Families& families) { PutBack(before, families); });
+  const auto is_not_as_written = [](const std::string& owner) {
+    return AllOf(HasSubstr(owner + ": counted 3 items of "), HasSubstr("is not as it was written"));
+  };
+  EXPECT_THAT(Findings(), UnorderedElementsAre(is_not_as_written("index ByStatus of table Things"),
+                                               is_not_as_written("table Things")));
+}
+
+TEST_F(CheckTest, ComparesNoContentSumThatAnEarlierVersionLeftOut) {
+  DamageDatabase([&](Families& families) {
+    auto statistics = families.All("stats");
+    for (const uint64_t id : {table_, index_}) {
+      families.Put("stats", StatisticsKey(id),
+                   StatisticsWithoutContentSum(id, statistics.at(StatisticsKey(id))));
+    }
+  });
+  ASSERT_TRUE(database_.Put("Things", {{"pk", S("p")}, {"sk", S("b")}, {"status", S("shut")}}).ok());
+  EXPECT_THAT(Findings(), IsEmpty());
+}
+
 // A token that never expires would fill the disk; after a loss a write could be applied twice (SEM-050).
 TEST_F(CheckTest, FindsWhatIsWrongWithRequestTokens) {
   PutWithToken("1", "first");
@@ -206,6 +232,30 @@ TEST_F(RepairTest, PutsCountersRight) {
       families.Put("stats", StatisticsKey(id), EncodeStatistics(id, StatisticsKey(id), {99, 7}));
   });
   ExpectRepaired(2);
+}
+
+TEST_F(RepairTest, PutsContentSumsRightAndCompletesThem) {
+  Records before;
+  DamageDatabase([&](Families& families) { before = RecordsIn(families); });
+  ASSERT_TRUE(database_.Put("Things", {{"pk", S("p")}, {"sk", S("b")}, {"status", S("shut")}}).ok());
+  DamageDatabase([&](Families& families) { PutBack(before, families); });
+  ExpectRepaired(2);
+
+  DamageDatabase([&](Families& families) {
+    auto statistics = families.All("stats");
+    for (const uint64_t id : {table_, index_}) {
+      families.Put("stats", StatisticsKey(id),
+                   StatisticsWithoutContentSum(id, statistics.at(StatisticsKey(id))));
+    }
+  });
+  ExpectRepaired(0);
+  DamageDatabase([&](Families& families) {
+    auto statistics = families.All("stats");
+    for (const uint64_t id : {table_, index_}) {
+      EXPECT_TRUE(
+          DecodeStatistics(id, StatisticsKey(id), statistics.at(StatisticsKey(id)))->content.is_whole);
+    }
+  });
 }
 
 TEST_F(RepairTest, PutsSizesOfItemCollectionsRight) {  // SEM-092

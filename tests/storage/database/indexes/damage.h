@@ -18,7 +18,9 @@
 
 #include "storage/keys/key_codec.h"
 #include "storage/keys/storage_id.h"
+#include "storage/store/size_statistics.h"
 #include "storage/values/stored_record.h"
+#include "storage/values/wire.h"
 #include "tests/support/power_loss_file_system.h"
 #include "tests/support/test_database.h"
 
@@ -178,6 +180,29 @@ class Damage : public ::testing::Test {
       damage(families);
     }
     database_.Reopen();
+  }
+
+  // The records of the table and of its index.
+  struct Records {
+    std::map<std::string, std::string> items;
+    std::map<std::string, std::string> entries;
+  };
+  Records RecordsIn(Families& families) const { return {families.All(table_), families.All(index_)}; }
+  // Puts these back: then items and entries are as they were once.
+  void PutBack(const Records& before, Families& families) const {
+    for (const auto& [key, record] : before.items) families.Put(table_, key, record);
+    for (const auto& [key, record] : before.entries) families.Put(index_, key, record);
+    for (const auto& [key, record] : families.All(index_))
+      if (!before.entries.contains(key)) families.Delete(index_, key);
+  }
+  // The record of size statistics that versions before 0.2.1 wrote.
+  static std::string StatisticsWithoutContentSum(uint64_t storage_id, const std::string& record) {
+    const std::string key = StatisticsKey(storage_id);
+    const std::optional<SizeStatistics> statistics = DecodeStatistics(storage_id, key, record);
+    std::string payload;
+    wire::AppendVarint(static_cast<uint64_t>(statistics->items), &payload);
+    wire::AppendVarint(static_cast<uint64_t>(statistics->bytes), &payload);
+    return EncodeRecord(storage_id, key, 0, payload);
   }
 
   // Deletes one of the index's three entries, makes one stale, adds an entry that belongs to no item, and

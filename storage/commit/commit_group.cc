@@ -56,7 +56,7 @@ uint64_t CommitGroup::PutEntry(const Index& index, std::string_view key, std::st
   const std::string record = EncodeRecord(index.storage_id, key, item_size, item);
   writes_.Put(EntriesOf(*state_->store, index), key, record);
   if (index.time_to_live) time_entries_.push_back({index.storage_id, std::string(key)});
-  return ChecksumOf(record);
+  return ChecksumInRecord(record);
 }
 
 void CommitGroup::DeleteEntry(const Index& index, std::string_view key) {

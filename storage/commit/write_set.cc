@@ -14,7 +14,7 @@ uint64_t WriteSet::PutItem(const Store& store, const Table& table, const ItemKey
   const std::string record = EncodeRecord(table.storage_id, key.encoded, item_size, item);
   Put(ItemsOf(store, table), key.encoded, record);
   items_[std::make_pair(table.storage_id, std::string_view(key.encoded))] = item;
-  return ChecksumOf(record);
+  return ChecksumInRecord(record);
 }
 
 void WriteSet::DeleteItem(const Store& store, const Table& table, const ItemKey& key) {

@@ -291,7 +291,7 @@ class Backfill {
         return changed_.Add(*base_key, "");
       }
       const std::string record = EncodeRecord(index_->storage_id, key, entry.item_size, entry.item);
-      backfilled_.AddRecord(entry.item_size, ChecksumOf(record));
+      backfilled_.AddRecord(entry.item_size, ChecksumInRecord(record));
       if (file != nullptr && file->FileSize() >= kMaxFileBytes) {
         ITEMDB_RETURN_IF_ERROR(finish());
         file.reset();

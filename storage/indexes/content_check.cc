@@ -14,13 +14,13 @@ namespace {
 constexpr int64_t kRecordsBetweenPauses = 512;
 
 // A table's items, or an index's entries.
-struct Part {
+struct CountedPart {
   std::string table_name;
   uint64_t storage_id;
 };
 
-std::vector<Part> PartsOf(const Catalog& catalog, const std::set<std::string>& without) {
-  std::vector<Part> parts;
+std::vector<CountedPart> CountedPartsOf(const Catalog& catalog, const std::set<std::string>& without) {
+  std::vector<CountedPart> parts;
   for (const auto& table : catalog) {
     if (without.contains(table->name)) continue;
     parts.push_back({table->name, table->storage_id});
@@ -30,8 +30,8 @@ std::vector<Part> PartsOf(const Catalog& catalog, const std::set<std::string>& w
 }
 
 // The records of `keyspace`; nullopt: not all of them can be read.
-absl::StatusOr<std::optional<SizeStatistics>> Count(const Walk& walk, const Keyspace& keyspace,
-                                                    const std::function<void(int64_t)>& pace) {
+absl::StatusOr<std::optional<SizeStatistics>> CountRecords(const Walk& walk, const Keyspace& keyspace,
+                                                           const std::function<void(int64_t)>& pace) {
   SizeStatistics counted;
   bool is_damaged = false;
   const absl::Status read = ForEachRecord(walk, keyspace, [&](std::string_view key, std::string_view record) {
@@ -48,7 +48,7 @@ absl::StatusOr<std::optional<SizeStatistics>> Count(const Walk& walk, const Keys
 }
 
 absl::Status CheckPart(Engine& engine, const CancellationPtr& cancellation,
-                       const ContentCheckOptions& options, const Part& part, Findings* findings) {
+                       const ContentCheckOptions& options, const CountedPart& part, Findings* findings) {
   ITEMDB_ASSIGN_OR_RETURN(const auto view, engine.View());
   const std::shared_ptr<const Table> table = view->catalog().FindByName(part.table_name);
   if (table == nullptr) return absl::OkStatus();
@@ -61,9 +61,9 @@ absl::Status CheckPart(Engine& engine, const CancellationPtr& cancellation,
 
   ITEMDB_ASSIGN_OR_RETURN(
       const std::optional<SizeStatistics> counted,
-      Count({engine, *view, cancellation},
-            index != nullptr ? EntriesOf(*view->store(), *index) : ItemsOf(*view->store(), *table),
-            options.pace));
+      CountRecords({engine, *view, cancellation},
+                   index != nullptr ? EntriesOf(*view->store(), *index) : ItemsOf(*view->store(), *table),
+                   options.pace));
   if (!counted.has_value()) return absl::OkStatus();
   if (!stored.Matches(*counted)) {
     const std::string owner =
@@ -84,13 +84,13 @@ absl::Status CheckPart(Engine& engine, const CancellationPtr& cancellation,
 
 absl::Status CheckContents(Engine& engine, const CancellationPtr& cancellation,
                            const ContentCheckOptions& options, v1::CheckDatabaseReply* findings) {
-  std::vector<Part> parts;
+  std::vector<CountedPart> parts;
   {
     ITEMDB_ASSIGN_OR_RETURN(const auto view, engine.View());
-    parts = PartsOf(view->catalog(), options.without);
+    parts = CountedPartsOf(view->catalog(), options.without);
   }
   Findings found(findings);
-  for (const Part& part : parts)
+  for (const CountedPart& part : parts)
     ITEMDB_RETURN_IF_ERROR(CheckPart(engine, cancellation, options, part, &found));
   return absl::OkStatus();
 }

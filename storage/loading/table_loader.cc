@@ -143,7 +143,7 @@ class Loader {
     SizeStatistics items;
     ItemWriter writer([this, &items](const ItemSource::Item& item) {
       const std::string record = EncodeRecord(table_.storage_id, item.key, item.size, item.item);
-      items.AddRecord(item.size, ChecksumOf(record));
+      items.AddRecord(item.size, ChecksumInRecord(record));
       return items_.Add(items_space_.StoredKey(item.key), record);
     });
     for (ItemSource::Item item;;) {
@@ -233,7 +233,7 @@ class Loader {
           uint64_t size = 0;
           (void)wire::ConsumeVarint(&value, &size);
           const std::string record = EncodeRecord(index.storage_id, key, size, value);
-          sizes->AddRecord(size, ChecksumOf(record));
+          sizes->AddRecord(size, ChecksumInRecord(record));
           if (++seen % kItemsBetweenInterrupts == 0) ITEMDB_RETURN_IF_ERROR(interrupts_.Check());
           return records.Add(space.StoredKey(key), record);
         }));

@@ -28,7 +28,7 @@ uint64_t RecordChecksum(uint64_t storage_id, std::string_view key, uint64_t item
   return XXH3_64bits_withSeed(payload.data(), payload.size(), seed);
 }
 
-uint64_t ChecksumOf(std::string_view record) {
+uint64_t ChecksumInRecord(std::string_view record) {
   uint64_t item_size = 0;
   record.remove_prefix(1);
   const bool is_encoded = wire::ConsumeVarint(&record, &item_size) && record.size() >= kChecksumBytes;

@@ -30,7 +30,7 @@ std::string EncodeRecord(uint64_t storage_id, std::string_view key, uint64_t ite
                          std::string_view payload);
 
 // The checksum in the header of `record`, a result of EncodeRecord.
-uint64_t ChecksumOf(std::string_view record);
+uint64_t ChecksumInRecord(std::string_view record);
 
 // The checksum that EncodeRecord stores.
 uint64_t RecordChecksum(uint64_t storage_id, std::string_view key, uint64_t item_size,

@@ -186,8 +186,8 @@ Differences WithoutCountsAfterDamage(Differences differences, const std::set<std
                                                  const SizeStatistics& stored) {
     if (damaged_after.empty()) all.miscounted(owner, storage_id, counted, stored);
   };
-  differences.expected = [all, &damaged_after](const Index& index, const SizeStatistics& expected) {
-    if (damaged_after.empty() && all.expected) all.expected(index, expected);
+  differences.expected = [all, &damaged_after](uint64_t storage_id, const SizeStatistics& expected) {
+    if (damaged_after.empty() && all.expected) all.expected(storage_id, expected);
   };
   differences.wrong_collection = [all, &damaged_after](const Table& owner, std::string_view key,
                                                        const SizeStatistics& counted) {
@@ -237,8 +237,7 @@ absl::StatusOr<v1::CheckDatabaseReply> Check(Engine& engine, const Walk& walk, u
     std::set<std::string> damaged_after;
     ITEMDB_RETURN_IF_ERROR(CompareTable(
         {engine, walk.view, walk.cancellation, walk.figures, &damaged_after}, *table, subject.index,
-        WithoutCountsAfterDamage(repairs ? Repairing(report, *table, repair) : report, damaged_after),
-        &checked));
+        WithoutCountsAfterDamage(repairs ? Repairing(report, repair) : report, damaged_after), &checked));
     ITEMDB_RETURN_IF_ERROR(repair.Finish());
     left += repair.left();
     ReportDamage(*table, damaged_after, report_text);

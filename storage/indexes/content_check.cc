@@ -73,10 +73,7 @@ absl::Status CheckPart(Engine& engine, const CancellationPtr& cancellation,
   }
   if (stored.content.is_whole) return absl::OkStatus();
   Repair repair(engine, *view, *table);
-  if (index != nullptr)
-    repair.Expected(*index, *counted);
-  else
-    repair.TableCount(*counted);
+  repair.Expected(part.storage_id, *counted);
   return repair.Finish();
 }
 

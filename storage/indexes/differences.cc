@@ -224,10 +224,12 @@ absl::Status SumItems(const Walk& walk, const Table& table, const Index* only_in
         VisitItem(table, only_index, key, record, differences, checked, {count_item, count_entry});
       }));
   for (size_t i = 0; i < table.indexes.size(); ++i) {
-    if (IsChecked(table.indexes[i], only_index)) differences.expected(table.indexes[i], expected[i]);
+    if (IsChecked(table.indexes[i], only_index))
+      differences.expected(table.indexes[i].storage_id, expected[i]);
   }
   if (only_index != nullptr) return absl::OkStatus();
   ITEMDB_RETURN_IF_ERROR(collections.Finish());
+  differences.expected(table.storage_id, counted);
   return CompareStatistics(walk.view, "table " + table.name, table.storage_id, counted, differences);
 }
 

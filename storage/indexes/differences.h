@@ -56,8 +56,8 @@ struct Differences {
   std::function<void(const std::string& owner, uint64_t storage_id, const SizeStatistics& counted,
                      const SizeStatistics& stored)>
       miscounted;
-  // The size statistics that an index should have.
-  std::function<void(const Index&, const SizeStatistics& expected)> expected;
+  // The size statistics that the table or index `storage_id` should have.
+  std::function<void(uint64_t storage_id, const SizeStatistics& expected)> expected;
   // The size statistics of an item collection, stored under `key`, differ from the count, or do not decode.
   std::function<void(const Table&, std::string_view key, const SizeStatistics& counted)> wrong_collection;
 };

@@ -42,7 +42,7 @@ Differences Findings::Report(const Table& table) {
     }
     add(std::move(finding));
   };
-  report.expected = [](const Index&, const SizeStatistics&) {};
+  report.expected = [](uint64_t, const SizeStatistics&) {};
   report.wrong_collection = [=](const Table& of, std::string_view key, const SizeStatistics& counted) {
     add("table " + of.name + ": the record of an item collection, key " + Hex(key) + ", is wrong: counted " +
         std::to_string(counted.items) + " items of " + std::to_string(counted.bytes) +

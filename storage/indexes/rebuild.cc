@@ -61,7 +61,7 @@ absl::Status RebuildDerived(Engine& engine) {
     ITEMDB_ASSIGN_OR_RETURN(const SizeStatistics before, ReadStatistics(*view, table->storage_id));
     std::set<std::string> damaged_after;
     ITEMDB_RETURN_IF_ERROR(CompareTable({engine, *view, nullptr, nullptr, &damaged_after}, *table,
-                                        /*only_index=*/nullptr, Repairing(report, *table, repair), &checked));
+                                        /*only_index=*/nullptr, Repairing(report, repair), &checked));
     ITEMDB_RETURN_IF_ERROR(repair.Finish());
     engine.options().log->warn(
         "derived data rebuilt table={} items={} items_before={} damaged_blocks={} repaired_entries={}",

@@ -71,18 +71,12 @@ void Repair::Entry(const Index& index, std::string_view key) {
   CommitSome();
 }
 
-void Repair::Expected(const Index& index, const SizeStatistics& expected) {
-  Count(index.storage_id, expected);
-}
-
-void Repair::TableCount(const SizeStatistics& counted) { Count(table_.storage_id, counted); }
-
-void Repair::Count(uint64_t storage_id, const SizeStatistics& counted) {
+void Repair::Expected(uint64_t storage_id, const SizeStatistics& expected) {
   absl::StatusOr<SizeStatistics> stored = ReadStatistics(view_, storage_id);
   if (!stored.ok()) {
     if (status_.ok()) status_ = stored.status();
-  } else if (*stored != counted) {
-    SizeStatistics error = counted;
+  } else if (*stored != expected) {
+    SizeStatistics error = expected;
     counts_.push_back({storage_id, error -= *stored});
   }
 }
@@ -118,7 +112,7 @@ absl::Status Repair::Finish() {
   return reconciled;
 }
 
-Differences Repairing(const Differences& report, const Table& table, Repair& repair) {
+Differences Repairing(const Differences& report, Repair& repair) {
   Differences both = report;
   both.damaged_entry = [&](const Index& index, std::string_view key) {
     report.damaged_entry(index, key);
@@ -132,13 +126,8 @@ Differences Repairing(const Differences& report, const Table& table, Repair& rep
     report.orphaned(index, key);
     repair.Entry(index, key);
   };
-  both.expected = [&](const Index& index, const SizeStatistics& expected) {
-    repair.Expected(index, expected);
-  };
-  both.miscounted = [&](const std::string& owner, uint64_t storage_id, const SizeStatistics& counted,
-                        const SizeStatistics& stored) {
-    report.miscounted(owner, storage_id, counted, stored);
-    if (storage_id == table.storage_id) repair.TableCount(counted);
+  both.expected = [&](uint64_t storage_id, const SizeStatistics& expected) {
+    repair.Expected(storage_id, expected);
   };
   both.wrong_collection = [&](const Table& owner, std::string_view key, const SizeStatistics& counted) {
     report.wrong_collection(owner, key, counted);

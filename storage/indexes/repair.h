@@ -26,8 +26,7 @@ class Repair {
 
   // An entry that is orphaned, missing, stale or damaged.
   void Entry(const Index& index, std::string_view key);
-  void Expected(const Index& index, const SizeStatistics& expected);
-  void TableCount(const SizeStatistics& counted);
+  void Expected(uint64_t storage_id, const SizeStatistics& expected);
   void Collection(std::string_view key, const SizeStatistics& counted);
 
   // Corrects the remaining differences. Errors: the first one of the pipeline or the store.
@@ -53,7 +52,6 @@ class Repair {
     std::optional<SizeStatistics> stored;
   };
 
-  void Count(uint64_t storage_id, const SizeStatistics& counted);
   void CommitSome();
   // Corrects all collected differences; called in Apply.
   void Reconcile(CommitGroup& group);
@@ -71,6 +69,6 @@ class Repair {
 };
 
 // Callbacks that pass each difference first to `report`, then to `repair`. All arguments must outlive them.
-Differences Repairing(const Differences& report, const Table& table, Repair& repair);
+Differences Repairing(const Differences& report, Repair& repair);
 
 }  // namespace itemdb::storage

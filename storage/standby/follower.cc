@@ -210,7 +210,7 @@ absl::Status Follower::BuildIndexes(const ReadView& view, const std::vector<v1::
       Repair repair(engine_, view, *before);
       Checked checked;
       ITEMDB_RETURN_IF_ERROR(CompareTable({engine_, view, nullptr, nullptr, nullptr}, after, &index,
-                                          Repairing(report, after, repair), &checked));
+                                          Repairing(report, repair), &checked));
       ITEMDB_RETURN_IF_ERROR(repair.Finish());
       engine_.options().log->info("an index of the primary was built table={} entries={} damaged_items={}",
                                   before->name, entries, damaged);

@@ -36,8 +36,8 @@ v1::DatabaseBackup FromInfo(const rocksdb::BackupInfo& info) {
 }  // namespace
 
 absl::Status CheckIsForBackups(const std::string& path) {
-  constexpr std::string_view kOwn[] = {"meta",   "private", "shared", "shared_checksum",
-                                       "tables", "ended",   "PROVEN"};
+  constexpr std::string_view kOwn[] = {"meta",   "private", "shared",  "shared_checksum",
+                                       "tables", "ended",   "resumed", "PROVEN"};
   return CheckHasNoForeignFiles(path, kOwn, "backups");
 }
 
@@ -67,19 +67,23 @@ absl::StatusOr<BackupDirectory> BackupDirectory::Open(const Environment& environ
   std::unique_ptr<rocksdb::FileLock, Unlock> held(lock);
   ITEMDB_RETURN_IF_ERROR(CheckEncryption(path, environment.keys()));
   ITEMDB_RETURN_IF_ERROR(environment.Mark(path));
+  auto resumed = std::make_unique<ResumedFiles>(environment.env(), path);
   rocksdb::BackupEngineOptions options(path);
+  options.backup_env = resumed->env();
   options.max_background_operations = kCopyingThreads;
   if (bytes_per_second > 0) {
     // Copying threads have a buffer of what the limiter lets through at once.
     const int64_t refill_us =
         std::clamp<int64_t>(int64_t{kMaxBurstBytes} * 1'000'000 / bytes_per_second, 100, 100'000);
-    options.backup_rate_limiter.reset(rocksdb::NewGenericRateLimiter(bytes_per_second, refill_us));
+    options.backup_rate_limiter = ResumedFiles::Exempted(
+        std::shared_ptr<rocksdb::RateLimiter>(rocksdb::NewGenericRateLimiter(bytes_per_second, refill_us)));
   }
   rocksdb::BackupEngine* engine = nullptr;
   const rocksdb::Status opened = rocksdb::BackupEngine::Open(options, environment.env(), &engine);
   ITEMDB_RETURN_IF_ERROR(FromBackupEngine("cannot open the backup directory " + path, opened));
   BackupDirectory directory(path, std::unique_ptr<rocksdb::BackupEngineReadOnlyBase>(engine), engine);
   directory.lock_ = std::move(held);
+  directory.resumed_ = std::move(resumed);
   return directory;
 }
 
@@ -100,18 +104,26 @@ absl::StatusOr<BackupDirectory> BackupDirectory::OpenReadOnly(const Environments
 
 absl::StatusOr<v1::DatabaseBackup> BackupDirectory::Create(const Store& store,
                                                            const v1::DatabaseBackup& about,
-                                                           const std::function<bool()>& stops) {
-  for (const v1::DatabaseBackup& other : List())
+                                                           const std::function<bool()>& stops,
+                                                           int64_t* resumed_bytes) {
+  std::set<std::string> of_backups;
+  for (const v1::DatabaseBackup& other : List()) {
     ITEMDB_RETURN_IF_ERROR(CheckOwner(about.database_id(), other));
+    for (std::string& file : FilesOf(other)) of_backups.insert(std::move(file));
+  }
   rocksdb::CreateBackupOptions options;
   options.progress_callback = [&] {
     if (stops()) Stop();
   };
   if (stops()) Stop();
+  // A backup that is damaged may need files that no other has.
+  if (Damaged().empty()) resumed_->Keep(of_backups);
   rocksdb::BackupID id = 0;
   const std::unique_ptr<rocksdb::DB> db = store.DbForBackup();
   const rocksdb::Status created =
       writer_->CreateNewBackupWithMetadata(options, db.get(), about.SerializeAsString(), &id);
+  *resumed_bytes = resumed_->bytes();
+  if (created.ok()) resumed_->Discard();
   ITEMDB_RETURN_IF_ERROR(FromBackupEngine("no backup was made", created));
   return Find(id);
 }
@@ -200,6 +212,11 @@ absl::Status BackupDirectory::Delete(uint32_t backup_id) {
                      "there is no backup " + std::to_string(backup_id) + " in " + path_);
   }
   return FromBackupEngine("cannot delete backup " + std::to_string(backup_id), deleted);
+}
+
+void BackupDirectory::DeleteUnfinished() {
+  resumed_->Discard();
+  (void)writer_->GarbageCollect();
 }
 
 void BackupDirectory::Stop() { writer_->StopBackup(); }

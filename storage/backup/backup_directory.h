@@ -1,7 +1,8 @@
 // A directory with the backups of one database.
 //
 // RocksDB's BackupEngine keeps it: a table file that several backups have in common is stored once, each file
-// has a checksum, and a backup that was interrupted leaves nothing that counts. The description of a backup
+// has a checksum, and a backup that was interrupted leaves nothing that counts. The next one goes on with the
+// files that it had copied (resumed_files.h). The description of a backup
 // (an encoded itemdb.v1.DatabaseBackup) is its application metadata.
 //
 // A backup is the table files and the write-ahead log of one moment. A commit group is one record of the log,
@@ -18,6 +19,7 @@
 
 #include "itemdb/v1/admin.pb.h"
 #include "rocksdb/env.h"
+#include "storage/backup/resumed_files.h"
 #include "storage/base/status.h"
 #include "storage/encryption/environment.h"
 #include "storage/store/store.h"
@@ -54,13 +56,14 @@ class BackupDirectory {
   BackupDirectory(BackupDirectory&&) noexcept;
 
   // Makes a backup of `store`. `about` has its database id, change sequence, begin and number of tables.
-  // `stops` is asked every few MiB; after true nothing of the backup is left.
+  // `stops` is asked every few MiB; after true there is no backup, and the next one goes on with the files
+  // that were copied. `*resumed_bytes`: what an interrupted one had copied.
   //
   // FAILED_PRECONDITION (DATA_DIRECTORY_FOREIGN): there are backups of another database. CANCELLED: `stops`
   // returned true. RESOURCE_EXHAUSTED (DISK_FULL), DATA_LOSS (a file of the database is damaged),
   // UNAVAILABLE: as the file systems say.
   absl::StatusOr<v1::DatabaseBackup> Create(const Store& store, const v1::DatabaseBackup& about,
-                                            const std::function<bool()>& stops);
+                                            const std::function<bool()>& stops, int64_t* resumed_bytes);
   // FAILED_PRECONDITION (DATA_DIRECTORY_FOREIGN): `backup` is of another database.
   absl::Status CheckOwner(const std::string& database_id, const v1::DatabaseBackup& backup) const;
   // The oldest first.
@@ -80,6 +83,8 @@ class BackupDirectory {
   // Reads all its files. DATA_LOSS: one is missing or damaged. CANCELLED: Stop() was called.
   absl::Status Verify(const v1::DatabaseBackup& backup) const;
   absl::Status Delete(uint32_t backup_id);
+  // Deletes what interrupted backups have copied.
+  void DeleteUnfinished();
   // Ends Create and Verify soon; later ones end at once. Thread-safe.
   void Stop();
   // Copies its files to `to`, which becomes a directory of RocksDB. Compares the checksums.
@@ -96,6 +101,8 @@ class BackupDirectory {
 
   std::string path_;
   std::unique_ptr<rocksdb::FileLock, Unlock> lock_;
+  // Null: it is read-only.
+  std::unique_ptr<ResumedFiles> resumed_;
   std::unique_ptr<rocksdb::BackupEngineReadOnlyBase> engine_;
   // The same object; null: it is read-only.
   rocksdb::BackupEngine* writer_;

@@ -49,11 +49,12 @@ absl::StatusOr<BackupDirectory> ReadDirectoryOf(const Engine& engine) {
 // ACTIVE after its files were added, so a backup that ends before that does not have it as ACTIVE.
 absl::StatusOr<v1::DatabaseBackup> CreateWithoutIngestions(BackupDirectory& directory, const Store& store,
                                                            const v1::DatabaseBackup& about,
-                                                           const std::function<bool()>& stops) {
+                                                           const std::function<bool()>& stops,
+                                                           int64_t* resumed_bytes) {
   constexpr int kAttempts = 5;
   for (int i = 0; i < kAttempts; ++i) {
     const int64_t before = store.ingestion_steps();
-    ITEMDB_ASSIGN_OR_RETURN(v1::DatabaseBackup backup, directory.Create(store, about, stops));
+    ITEMDB_ASSIGN_OR_RETURN(v1::DatabaseBackup backup, directory.Create(store, about, stops, resumed_bytes));
     if (store.ingestion_steps() == before) return backup;
     ITEMDB_RETURN_IF_ERROR(directory.Delete(backup.backup_id()));
   }
@@ -118,22 +119,28 @@ absl::StatusOr<v1::DatabaseBackup> CreateBackup(Engine& engine, const Cancellati
   // Otherwise nobody knows which of them has the groups behind that sequence.
   if (chain_id() == chain) about.set_archive_chain_id(chain);
   const auto stops = [&] { return !CheckGoesOn(engine, cancellation, shares_disk).ok(); };
+  int64_t resumed_bytes = 0;
   absl::StatusOr<v1::DatabaseBackup> backup =
-      CreateWithoutIngestions(directory, *view->store(), about, stops);
+      CreateWithoutIngestions(directory, *view->store(), about, stops, &resumed_bytes);
   if (!backup.ok()) {
     engine.options().log->error("backup failed error={}", MessageOf(backup.status()));
-    if (absl::IsCancelled(backup.status()))
-      ITEMDB_RETURN_IF_ERROR(CheckGoesOn(engine, cancellation, shares_disk));
-    return backup;
+    absl::Status why = backup.status();
+    if (absl::IsCancelled(why)) {
+      const absl::Status stopped = CheckGoesOn(engine, cancellation, shares_disk);
+      if (!stopped.ok()) why = stopped;
+    }
+    // A full disk needs the space of what was copied. Otherwise the next backup goes on with it.
+    if (absl::IsResourceExhausted(why)) directory.DeleteUnfinished();
+    return why;
   }
   notes.end_time_us = std::max(backup->begin_time_us(), BackupClockMicros(engine));
   const absl::Status noted = WriteBackupNotes(engine.env(), BackupDirectoryOf(engine), *backup, notes);
   // The time of its description says it too, until the directory is copied.
   if (!noted.ok()) engine.options().log->warn("{}", MessageOf(noted));
-  engine.options().log->info("backup made backup_id={} change_sequence={} files={} bytes={} seconds={:.1f}",
-                             backup->backup_id(), backup->change_sequence(), backup->file_count(),
-                             backup->size_bytes(),
-                             static_cast<double>(BackupClockMicros(engine) - backup->begin_time_us()) / 1e6);
+  engine.options().log->info(
+      "backup made backup_id={} change_sequence={} files={} bytes={} resumed_bytes={} seconds={:.1f}",
+      backup->backup_id(), backup->change_sequence(), backup->file_count(), backup->size_bytes(),
+      resumed_bytes, static_cast<double>(BackupClockMicros(engine) - backup->begin_time_us()) / 1e6);
   return backup;
 }
 

@@ -1,9 +1,12 @@
 // Backups of the whole database, and databases that are made of them.
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <map>
 #include <random>
 #include <thread>
 
@@ -524,6 +527,90 @@ TEST_F(BackupTest, ThatIsCancelledLeavesNothing) {
   // Verifying ends soon too, and other calls go on.
   (void)Verify(0, cancellation);
   EXPECT_TRUE(Verify().ok());
+}
+
+// The files that are whole in a folder of the backups: inode numbers by name.
+std::map<std::string, uint64_t> FilesIn(const std::string& folder) {
+  std::map<std::string, uint64_t> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    struct stat file = {};
+    const std::string name = entry.path().filename();
+    if (!name.starts_with('.') && stat(entry.path().c_str(), &file) == 0) files[name] = file.st_ino;
+  }
+  return files;
+}
+
+TEST_F(BackupTest, GoesOnWithTheFilesThatAnInterruptedOneHadCopied) {
+  for (int file = 0; file < 3; ++file) {
+    for (int i = 0; i < 10; ++i) Put("a", 10 * file + i, 20'000);
+    Flush();
+  }
+  const std::vector<std::string> items = ScanAll(database_, ScanRequest("Things"));
+  DatabaseOptions slow = database_.options();
+  slow.backup_bytes_per_second = 1 << 20;
+  database_.Close();
+  TestDatabase database(slow);
+  const auto create = [&](CancellationPtr cancellation) {
+    return Await<v1::DatabaseBackup>(
+        [&](auto done) { database->CreateDatabaseBackup({}, std::move(done), std::move(cancellation)); });
+  };
+  const auto copied_by_now = [&] {
+    std::map<std::string, uint64_t> files = FilesIn(backups_ + "/shared_checksum");
+    files.merge(FilesIn(backups_ + "/resumed"));
+    return files;
+  };
+  std::map<std::string, uint64_t> copied;
+  // Twice, because what was moved aside once must be found again.
+  for (const size_t at_least : {size_t{2}, size_t{4}}) {
+    auto cancellation = std::make_shared<Cancellation>();
+    std::future<absl::Status> interrupted =
+        std::async(std::launch::async, [&] { return create(cancellation).status(); });
+    for (int i = 0; i < 3'000 && copied_by_now().size() < at_least; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    cancellation->Cancel();
+    ASSERT_TRUE(absl::IsCancelled(interrupted.get()));
+    EXPECT_THAT(FilesIn(backups_ + "/meta"), IsEmpty());
+    std::map<std::string, uint64_t> now = copied_by_now();
+    for (const auto& [name, inode] : copied) EXPECT_EQ(now[name], inode) << name;
+    copied = std::move(now);
+    ASSERT_GE(copied.size(), at_least);
+  }
+
+  const auto backup = create(nullptr);
+  ASSERT_TRUE(backup.ok()) << backup.status();
+  std::map<std::string, uint64_t> files = FilesIn(backups_ + "/shared_checksum");
+  EXPECT_GT(files.size(), copied.size());
+  for (const auto& [name, inode] : copied) EXPECT_EQ(files[name], inode) << name << " was copied again";
+  EXPECT_FALSE(fs::exists(backups_ + "/resumed"));
+  v1::VerifyDatabaseBackupRequest request;
+  const auto verified =
+      Await<v1::DatabaseBackup>([&](auto done) { database->VerifyDatabaseBackup(request, std::move(done)); });
+  EXPECT_TRUE(verified.ok()) << verified.status();
+  ASSERT_TRUE(Restore().ok());
+  TestDatabase restored(TestDatabase::DefaultOptions(restored_));
+  restored.CheckIsClean();
+  EXPECT_EQ(ScanAll(restored, ScanRequest("Things")), items);
+}
+
+// Its length is right, its bytes are not: a disk that damages files.
+TEST_F(BackupTest, ThatWentOnWithADamagedFileIsNotVerified) {
+  for (int i = 0; i < 10; ++i) Put("a", i, 20'000);
+  Flush();
+  const auto first = Create();
+  ASSERT_TRUE(first.ok()) << first.status();
+  // As if the backup had been interrupted before its end.
+  fs::remove_all(backups_ + "/meta");
+  fs::remove_all(backups_ + "/ended");
+  for (const auto& [name, inode] : FilesIn(backups_ + "/shared_checksum")) {
+    std::string bytes = ReadFile(backups_ + "/shared_checksum/" + name);
+    bytes[bytes.size() / 2] ^= 1;
+    WriteFile(backups_ + "/shared_checksum/" + name, bytes);
+  }
+  const auto second = Create();
+  ASSERT_TRUE(second.ok()) << second.status();
+  const absl::Status verified = Verify().status();
+  EXPECT_TRUE(absl::IsDataLoss(verified)) << verified;
 }
 
 TEST_F(BackupTest, GoesIntoTheDataDirectoryByDefault) {

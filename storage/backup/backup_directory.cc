@@ -15,6 +15,8 @@ namespace {
 // Copying waits for the disk, and reading and writing are different disks where it matters.
 constexpr int kCopyingThreads = 2;
 constexpr int kMaxBurstBytes = 1 << 20;
+// How often a backup asks whether it must stop.
+constexpr uint64_t kBytesBetweenCallbacks = 1 << 20;
 
 absl::Status FromBackupEngine(const std::string& what, const rocksdb::Status& status) {
   if (status.ok()) return absl::OkStatus();
@@ -71,6 +73,7 @@ absl::StatusOr<BackupDirectory> BackupDirectory::Open(const Environment& environ
   rocksdb::BackupEngineOptions options(path);
   options.backup_env = resumed->env();
   options.max_background_operations = kCopyingThreads;
+  options.callback_trigger_interval_size = kBytesBetweenCallbacks;
   if (bytes_per_second > 0) {
     // Copying threads have a buffer of what the limiter lets through at once.
     const int64_t refill_us =
@@ -117,12 +120,13 @@ absl::StatusOr<v1::DatabaseBackup> BackupDirectory::Create(const Store& store,
   };
   if (stops()) Stop();
   // A backup that is damaged may need files that no other has.
-  if (Damaged().empty()) resumed_->Keep(of_backups);
+  if (Damaged().empty()) resumed_->Begin(of_backups);
   rocksdb::BackupID id = 0;
   const std::unique_ptr<rocksdb::DB> db = store.DbForBackup();
   const rocksdb::Status created =
       writer_->CreateNewBackupWithMetadata(options, db.get(), about.SerializeAsString(), &id);
   *resumed_bytes = resumed_->bytes();
+  resumed_->End();
   if (created.ok()) resumed_->Discard();
   ITEMDB_RETURN_IF_ERROR(FromBackupEngine("no backup was made", created));
   return Find(id);

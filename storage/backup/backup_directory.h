@@ -56,7 +56,7 @@ class BackupDirectory {
   BackupDirectory(BackupDirectory&&) noexcept;
 
   // Makes a backup of `store`. `about` has its database id, change sequence, begin and number of tables.
-  // `stops` is asked every few MiB; after true there is no backup, and the next one goes on with the files
+  // `stops` is asked every MiB; after true there is no backup, and the next one goes on with the files
   // that were copied. `*resumed_bytes`: what an interrupted one had copied.
   //
   // FAILED_PRECONDITION (DATA_DIRECTORY_FOREIGN): there are backups of another database. CANCELLED: `stops`

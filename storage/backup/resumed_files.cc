@@ -98,7 +98,9 @@ class ExemptingLimiter : public rocksdb::RateLimiter {
 class ResumedFiles::FileSystem : public rocksdb::FileSystemWrapper {
  public:
   FileSystem(const std::shared_ptr<rocksdb::FileSystem>& base, const std::string& directory)
-      : FileSystemWrapper(base), shared_(directory + "/" + kSharedFolder + "/") {}
+      : FileSystemWrapper(base),
+        shared_(directory + "/" + kSharedFolder + "/"),
+        kept_(directory + "/" + kResumedFolder + "/") {}
   static const char* kClassName() { return "itemdb.ResumedFiles"; }
   const char* Name() const override { return kClassName(); }
 
@@ -107,10 +109,17 @@ class ResumedFiles::FileSystem : public rocksdb::FileSystemWrapper {
     std::string path;
     uint64_t size = 0;
   };
-  void Set(std::map<std::string, Resumed> resumed) {
+  // From now on BackupEngine deletes no file that may be shared.
+  void Begin(std::map<std::string, Resumed> resumed) {
     MutexLock lock(mutex_);
+    is_begun_ = true;
     resumed_ = std::move(resumed);
     bytes_ = 0;
+  }
+  void End() {
+    MutexLock lock(mutex_);
+    is_begun_ = false;
+    resumed_.clear();
   }
   int64_t bytes() const {
     MutexLock lock(mutex_);
@@ -135,6 +144,17 @@ class ResumedFiles::FileSystem : public rocksdb::FileSystemWrapper {
     return moved;
   }
 
+  IOStatus DeleteFile(const std::string& path, const IOOptions& options, IODebugContext* dbg) override {
+    const bool is_shared = path.starts_with(shared_) && path[shared_.size()] != '.';
+    const bool is_kept = is_shared && [this] {
+      MutexLock lock(mutex_);
+      return is_begun_;
+    }();
+    if (!is_kept) return target()->DeleteFile(path, options, dbg);
+    const IOStatus made = target()->CreateDirIfMissing(kept_, options, dbg);
+    return made.ok() ? target()->RenameFile(path, kept_ + path.substr(shared_.size()), options, dbg) : made;
+  }
+
  private:
   // The file that is there already, if `unfinished` is the path of its copy.
   std::optional<Resumed> Find(const std::string& unfinished) const {
@@ -147,7 +167,9 @@ class ResumedFiles::FileSystem : public rocksdb::FileSystemWrapper {
   }
 
   const std::string shared_;
+  const std::string kept_;
   mutable Mutex mutex_;
+  bool is_begun_ ABSL_GUARDED_BY(mutex_) = false;
   std::map<std::string, Resumed> resumed_ ABSL_GUARDED_BY(mutex_);
   int64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
@@ -163,7 +185,7 @@ std::shared_ptr<rocksdb::RateLimiter> ResumedFiles::Exempted(std::shared_ptr<roc
   return std::make_shared<ExemptingLimiter>(std::move(bound));
 }
 
-void ResumedFiles::Keep(const std::set<std::string>& of_backups) {
+void ResumedFiles::Begin(const std::set<std::string>& of_backups) {
   const std::string shared = directory_ + "/" + kSharedFolder;
   const std::string kept = directory_ + "/" + kResumedFolder;
   std::vector<std::string> names;
@@ -183,11 +205,12 @@ void ResumedFiles::Keep(const std::set<std::string>& of_backups) {
     if (!env_->GetFileSize(path, &size).ok() || size != SizeInName(name)) continue;
     resumed[shared + "/" + name] = {.path = path, .size = size};
   }
-  file_system_->Set(std::move(resumed));
+  file_system_->Begin(std::move(resumed));
 }
 
+void ResumedFiles::End() { file_system_->End(); }
+
 void ResumedFiles::Discard() {
-  file_system_->Set({});
   const std::string kept = directory_ + "/" + kResumedFolder;
   std::vector<std::string> names;
   if (!env_->GetChildren(kept, &names).ok()) return;

@@ -35,10 +35,12 @@ class ResumedFiles {
 
   // ---- for a backup; one at a time ----
 
-  // Before it: moves the files that no backup has away. `of_backups`: the paths within the directory of the
-  // files that backups have. A file that cannot be moved is copied again.
-  void Keep(const std::set<std::string>& of_backups);
-  // After it: deletes those that it did not need.
+  // Moves the files that no backup has away. `of_backups`: the paths within the directory of the files that
+  // backups have. A file that cannot be moved is copied again. Until End() those that BackupEngine deletes,
+  // because it must stop, are moved away too.
+  void Begin(const std::set<std::string>& of_backups);
+  void End();
+  // Deletes what was moved away.
   void Discard();
   // What it did not copy again.
   int64_t bytes() const;

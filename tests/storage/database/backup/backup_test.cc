@@ -543,12 +543,12 @@ std::map<std::string, uint64_t> FilesIn(const std::string& folder) {
 
 TEST_F(BackupTest, GoesOnWithTheFilesThatAnInterruptedOneHadCopied) {
   for (int file = 0; file < 3; ++file) {
-    for (int i = 0; i < 10; ++i) Put("a", 10 * file + i, 20'000);
+    for (int i = 0; i < 15; ++i) Put("a", 15 * file + i, 100'000);
     Flush();
   }
   const std::vector<std::string> items = ScanAll(database_, ScanRequest("Things"));
   DatabaseOptions slow = database_.options();
-  slow.backup_bytes_per_second = 1 << 20;
+  slow.backup_bytes_per_second = 4 << 20;
   database_.Close();
   TestDatabase database(slow);
   const auto create = [&](CancellationPtr cancellation) {
@@ -569,7 +569,8 @@ TEST_F(BackupTest, GoesOnWithTheFilesThatAnInterruptedOneHadCopied) {
     for (int i = 0; i < 3'000 && copied_by_now().size() < at_least; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     cancellation->Cancel();
-    ASSERT_TRUE(absl::IsCancelled(interrupted.get()));
+    const absl::Status status = interrupted.get();
+    ASSERT_TRUE(absl::IsCancelled(status)) << status;
     EXPECT_THAT(FilesIn(backups_ + "/meta"), IsEmpty());
     std::map<std::string, uint64_t> now = copied_by_now();
     for (const auto& [name, inode] : copied) EXPECT_EQ(now[name], inode) << name;

@@ -1,5 +1,6 @@
 #include "storage/json/json_writer.h"
 
+#include <bit>
 #include <charconv>
 #include <cstring>
 
@@ -26,16 +27,73 @@ char EscapeOf(char c) {
 
 bool MustEscape(char c) { return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\'; }
 
-constexpr uint64_t kBlanks = 0x2020202020202020;
+// Sixteen bytes that the compiler compares with one instruction each.
+using Bytes [[gnu::vector_size(16)]] = uint8_t;
+using Words [[gnu::vector_size(16)]] = uint64_t;
 
-// Whether one of the eight bytes of `word` must be escaped: it is below 0x20, a quote or a backslash (the
-// exclusive or makes these two zero).
-bool MustEscapeOne(uint64_t word) {
-  constexpr uint64_t kOnes = 0x0101010101010101, kHighBits = 0x8080808080808080;
-  const uint64_t quotes = word ^ kOnes * '"', backslashes = word ^ kOnes * '\\';
-  const uint64_t found =
-      ((word - kOnes * 0x20) & ~word) | ((quotes - kOnes) & ~quotes) | ((backslashes - kOnes) & ~backslashes);
-  return (found & kHighBits) != 0;
+// 0xFF where a byte must be escaped: it is below 0x20, a quote or a backslash.
+Words Escapes(Words words) {
+  const Bytes bytes = reinterpret_cast<Bytes>(words);
+  return reinterpret_cast<Words>((bytes < 0x20) | (bytes == '"') | (bytes == '\\'));
+}
+
+bool MustEscapeOne(Words words) {
+  const Words found = Escapes(words);
+  return (found[0] | found[1]) != 0;
+}
+
+// How many bytes are before the first that must be escaped.
+size_t UnescapedIn(Words words) {
+  static_assert(std::endian::native == std::endian::little);
+  const Words found = Escapes(words);
+  return static_cast<size_t>(found[0] != 0 ? std::countr_zero(found[0]) : 64 + std::countr_zero(found[1])) /
+         8;
+}
+
+template <typename T>
+T Load(const char* from) {
+  T value;
+  std::memcpy(&value, from, sizeof(value));
+  return value;
+}
+template <typename T>
+void Store(T value, char* to) {
+  std::memcpy(to, &value, sizeof(value));
+}
+
+// Copies `text` to `to`; false, and what is there means nothing, if a character must be escaped. What is left
+// of the text for the last step overlaps what was copied before.
+bool CopyUnescaped(std::string_view text, char* to) {
+  const char* from = text.data();
+  const size_t size = text.size();
+  if (size >= 16) {
+    for (size_t i = 0; i + 16 <= size; i += 16) {
+      const auto words = Load<Words>(from + i);
+      if (MustEscapeOne(words)) return false;
+      Store(words, to + i);
+    }
+    const auto last = Load<Words>(from + size - 16);
+    Store(last, to + size - 16);
+    return !MustEscapeOne(last);
+  }
+  if (size >= 8) {
+    const auto first = Load<uint64_t>(from), last = Load<uint64_t>(from + size - 8);
+    Store(first, to);
+    Store(last, to + size - 8);
+    return !MustEscapeOne(Words{first, last});
+  }
+  if (size >= 4) {
+    const auto first = Load<uint32_t>(from), last = Load<uint32_t>(from + size - 4);
+    Store(first, to);
+    Store(last, to + size - 4);
+    const uint64_t word = uint64_t{first} << 32 | last;
+    return !MustEscapeOne(Words{word, word});
+  }
+  for (size_t i = 0; i < size; ++i) {
+    if (MustEscape(from[i])) return false;
+    to[i] = from[i];
+  }
+  return true;
 }
 
 // Appends to a string in pieces of up to 512 bytes, because the parts of an item are small and most of the
@@ -63,32 +121,11 @@ class Pieces {
   }
 
   void String(std::string_view text) {
+    constexpr size_t kPart = sizeof(bytes_) / 2;
     Put('"');
-    size_t i = 0;
-    while (true) {
-      // Eight bytes at a time, because most bytes of a reply are strings.
-      for (; i + 8 <= text.size(); i += 8) {
-        uint64_t word;
-        std::memcpy(&word, text.data() + i, 8);
-        if (MustEscapeOne(word)) break;
-        if (sizeof(bytes_) - size_ < 8) Flush();
-        std::memcpy(bytes_ + size_, &word, 8);
-        size_ += 8;
-      }
-      if (const size_t rest = text.size() - i; rest < 8) {
-        // The bytes behind the rest are blanks, which are not escaped, and are overwritten.
-        uint64_t word = kBlanks;
-        std::memcpy(&word, text.data() + i, rest);
-        if (!MustEscapeOne(word)) {
-          if (sizeof(bytes_) - size_ < 8) Flush();
-          std::memcpy(bytes_ + size_, &word, 8);
-          size_ += rest;
-          break;
-        }
-      }
-      for (; !MustEscape(text[i]); ++i) Put(text[i]);
-      Escape(text[i++]);
-    }
+    // Most bytes of a reply are strings, most strings are short, and few have characters to escape.
+    for (; text.size() > kPart; text.remove_prefix(kPart)) Part(text.substr(0, kPart));
+    Part(text);
     Put('"');
   }
 
@@ -115,6 +152,33 @@ class Pieces {
   void Item(ItemView item);
 
  private:
+  // At most half of bytes_.
+  void Part(std::string_view text) {
+    if (text.size() > sizeof(bytes_) - size_) Flush();
+    if (CopyUnescaped(text, bytes_ + size_)) {
+      size_ += text.size();
+    } else {
+      EscapedPart(text);
+    }
+  }
+
+  void EscapedPart(std::string_view text) {
+    constexpr size_t kStep = sizeof(Words);
+    constexpr size_t kEscaped = 6;  // \u00XX
+    while (text.size() >= kStep) {
+      if (kStep + kEscaped > sizeof(bytes_) - size_) Flush();
+      const auto words = Load<Words>(text.data());
+      Store(words, bytes_ + size_);
+      const size_t unescaped = UnescapedIn(words);
+      size_ += unescaped;
+      text.remove_prefix(unescaped);
+      if (unescaped == kStep) continue;
+      Escape(text.front());
+      text.remove_prefix(1);
+    }
+    for (const char c : text) MustEscape(c) ? Escape(c) : Put(c);
+  }
+
   void Flush() {
     out_.append(bytes_, size_);
     size_ = 0;

@@ -53,6 +53,27 @@ TEST(SignatureTest, SignsThePublishedExample) {
   EXPECT_EQ(Sign(head, "", signature, key), signature.value);
 }
 
+// What is signed of these requests is the same.
+TEST(SignatureTest, OrderOfTheQueryAndSpacesInHeadersDoNotMatter) {
+  Signature signature;
+  signature.time_text = "20150830T123600Z";
+  signature.date = "20150830";
+  signature.region = "us-east-1";
+  signature.service = "iam";
+  signature.header_names = {"host", "my-header"};
+  const Sha256 key = DeriveSigningKey("secret", signature);
+  const auto sign = [&](const std::string& target, std::vector<HttpHeader> headers) {
+    headers.insert(headers.begin(), {"Host", "example.com"});
+    return Sign({.method = "GET", .target = target, .headers = std::move(headers)}, "", signature, key);
+  };
+  const std::optional<std::string> plain = sign("/?a=1&b=2&c=", {{"My-Header", "one two,three"}});
+  ASSERT_TRUE(plain.has_value());
+  EXPECT_EQ(sign("/?c&b=2&a=1", {{"My-Header", "one two,three"}}), plain);
+  EXPECT_EQ(sign("/?a=1&b=2&c=", {{"My-Header", "\tone \t two"}, {"my-header", "three "}}), plain);
+  EXPECT_NE(sign("/?a=1&b=2", {{"My-Header", "one two,three"}}), plain);
+  EXPECT_NE(sign("/?a=1&b=2&c=", {{"My-Header", "onetwo,three"}}), plain);
+}
+
 // A request as SDKs send it, with a signature made by botocore.
 class DynamoDbRequest {
  public:
@@ -198,6 +219,13 @@ TEST_F(SignatureCheckTest, RefusesWhenWhatMattersIsNotSigned) {
     EXPECT_THAT(AuthErrorOf(request), HasSubstr("must be a 'SignedHeader'")) << names;
   }
   DynamoDbRequest request;
+  request.signed_headers = "content-type;host;x-amz-target";
+  request.Update();
+  EXPECT_THAT(AuthErrorOf(request), HasSubstr("'X-Amz-Date' must be"));
+  request.Remove("X-Amz-Date");
+  request.headers.push_back({"Date", "Sun, 22 Nov 2026 01:02:03 GMT"});
+  EXPECT_THAT(AuthErrorOf(request), HasSubstr("'Date' must be"));
+  request = DynamoDbRequest();
   request.credential = "AKORDERS/20261122/eu-central-1/s3/aws4_request";
   request.Update();
   EXPECT_THAT(AuthErrorOf(request), HasSubstr("'dynamodb'"));
@@ -254,8 +282,9 @@ TEST_F(SignatureCheckTest, RefusesHeadersThatAreNoSignature) {
     EXPECT_THAT(AuthErrorOf(request), HasSubstr(c.says)) << c.authorization;
   }
   DynamoDbRequest request;
-  for (const char* date : {"yesterday", "", "20261122", "20261122T010203", "20261322T010203Z",
-                           "20261122T01020aZ", "20261122T010261Z", "infinite-future"}) {
+  for (const char* date :
+       {"yesterday", "", "20261122", "20261122T010203", "20261322T010203Z", "20261122T01020aZ",
+        "20261122T010261Z", "20261122 010203Z", "20261122T010203z", "infinite-future"}) {
     request.Set("X-Amz-Date", date);
     EXPECT_THAT(AuthErrorOf(request), HasSubstr("IncompleteSignatureException: Date must be")) << date;
   }

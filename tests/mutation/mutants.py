@@ -76,7 +76,7 @@ AREAS = {
     "authorisation": Area(
         "access keys, roles, signatures, the audit log",
         ["daemon/access/*.cc", "daemon/http/signature/*.cc"],
-        ["daemon_test", "http_test", "e2e_test"],
+        ["serving_test", "daemon_test", "http_test", "e2e_test"],
     ),
 }
 

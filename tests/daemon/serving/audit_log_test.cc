@@ -93,6 +93,13 @@ TEST_F(AuditLogTest, ChainsItsRecordsAndContinuesAFile) {
   EXPECT_EQ(Member(lines[2], "event"), "closed");
   EXPECT_EQ(Member(lines[4], "event"), "refused");
   EXPECT_THAT(lines[4], Not(HasSubstr("key_id")));
+  EXPECT_EQ(Member(lines[4], "reason"), "no key");
+  absl::Time time;
+  std::string error;
+  for (const std::string& line : lines) {
+    ASSERT_TRUE(absl::ParseTime("%Y-%m-%dT%H:%M:%E6SZ", Member(line, "time"), &time, &error)) << line;
+    EXPECT_LT(absl::AbsDuration(absl::Now() - time), absl::Hours(1));
+  }
   struct stat info = {};
   ASSERT_EQ(stat(path_.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 07777, 0600u);
@@ -123,6 +130,26 @@ TEST_F(AuditLogTest, RemovesTheHalfRecordThatACrashHasLeft) {
     ExpectChain(Lines());
     EXPECT_THAT(Lines(), SizeIs(5));
   }
+}
+
+// Only the end of a long file is read when it is opened.
+TEST_F(AuditLogTest, ContinuesALongFile) {
+  constexpr size_t kCalls = 300;
+  Open();
+  for (size_t i = 0; i < kCalls; ++i) Add("Orders");
+  ASSERT_TRUE(Await([&] { return log_->written() == kCalls + 1; }));
+  log_.reset();
+  const std::string whole = ReadFile(path_);
+  ASSERT_GT(whole.size(), size_t{64} << 10);
+  WriteFile(path_, whole + whole.substr(0, 100));
+  Open();
+  log_.reset();
+  EXPECT_THAT(ReadFile(path_), StartsWith(whole));
+  EXPECT_THAT(Lines(), SizeIs(kCalls + 4));
+  ExpectChain(Lines());
+  // The last record is longer than any is: no record of the audit log.
+  WriteFile(path_, whole + "{\"time" + std::string(40'000, 'x'));
+  EXPECT_TRUE(absl::IsInvalidArgument(ErrorOfOpen()));
 }
 
 TEST_F(AuditLogTest, LeavesOtherFilesAlone) {

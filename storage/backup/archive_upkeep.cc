@@ -9,6 +9,7 @@
 
 #include "storage/archive/archive_directory.h"
 #include "storage/archive/commit_archive.h"
+#include "storage/archive/directory_probe.h"
 #include "storage/backup/backup_operations.h"
 
 namespace itemdb::storage {
@@ -98,9 +99,13 @@ void ArchiveUpkeep::Loop() {
   Clock::time_point earliest = next;
   bool knows_disk = false;
   bool has_told = false;
+  bool has_told_backups = false;
   while (thread_.WaitFor(kUpkeepTick)) {
     // Point-in-time recovery of a table may begin one.
-    if (engine_.archive() == nullptr) continue;
+    if (engine_.archive() == nullptr) {
+      if (!std::exchange(has_told_backups, true)) TellSharedDisk();
+      continue;
+    }
     const uint64_t now = engine_.archive()->Status().chain_id;
     const bool is_new = now != chain_id;
     if (Clock::now() < (is_new ? earliest : next)) continue;
@@ -136,7 +141,17 @@ void ArchiveUpkeep::Loop() {
 
 void ArchiveUpkeep::TellSharedDisk() const {
   const DatabaseOptions& options = engine_.options();
-  const bool archive_shares = IsOnTheDiskOfTheData(engine_, engine_.archive()->directory());
+  const CommitArchive* const archive = engine_.archive();
+  const bool archive_shares = archive != nullptr && IsOnTheDiskOfTheData(engine_, archive->directory());
+  if (archive == nullptr) {
+    const std::string backups = BackupDirectoryOf(engine_);
+    if (!DirectoryProbe(engine_.env(), backups).Check().ok() || !IsOnTheDiskOfTheData(engine_)) return;
+    options.log->info(
+        "backups, and the archive that point-in-time recovery begins, go to the disk of the data, and are "
+        "lost with it; --archive-directory and --backup-directory name others archive={} backups={}",
+        options.data_directory + "/archive", backups);
+    return;
+  }
   const bool backups_share = IsOnTheDiskOfTheData(engine_);
   if (!archive_shares && !backups_share) return;
   options.log->info(
@@ -145,7 +160,7 @@ void ArchiveUpkeep::TellSharedDisk() const {
       !backups_share   ? "the archive is"
       : archive_shares ? "the archive and the backups are"
                        : "the backups are",
-      engine_.archive()->directory(), BackupDirectoryOf(engine_));
+      archive->directory(), BackupDirectoryOf(engine_));
 }
 
 absl::StatusOr<bool> HasBackupForArchive(const Engine& engine) {

@@ -8,7 +8,6 @@
 #include "storage/base/limits.h"
 #include "storage/base/service_text.h"
 #include "storage/base/uuid.h"
-#include "storage/base/wall_clock.h"
 #include "storage/schema/backup_description.h"
 #include "storage/schema/restoring_tables.h"
 #include "storage/schema/stream_records.h"
@@ -52,7 +51,7 @@ absl::StatusOr<v1::CreateTableReply> Create(Engine& engine, const v1::CreateTabl
     }
   }
   definition.set_table_id(NewUuid());
-  definition.set_creation_time_ms(NowMillis());
+  definition.set_creation_time_ms(engine.time_of_day().NowMicros() / 1'000);
   if (definition.billing_mode() == v1::BILLING_MODE_PAY_PER_REQUEST)
     definition.set_last_update_to_pay_per_request_time_ms(definition.creation_time_ms());
   definition.set_storage_id(engine.NewStorageId());

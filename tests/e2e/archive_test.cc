@@ -229,6 +229,52 @@ TEST_F(ArchiveE2e, AHungFileSystemEndsTheStopAndTheLogSaysIt) {
   ExpectCheckIsClean();
 }
 
+// PIT-20: the newest commit that is not later than the time, also with an offset from UTC.
+TEST_F(ArchiveE2e, RestoresToATime) {
+  LoadOrderEntry();
+  AwaitArchive();
+  Client client = OpenClient();
+  const auto put = [&](const std::string& state) {
+    EXPECT_TRUE(
+        client.PutItem({.table_name = "Order", .item = {{"PK", "timed"}, {"SK", "a"}, {"state", state}}})
+            .ok());
+    // Times of commits have microseconds.
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    const absl::Time time = absl::Now();
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    return time;
+  };
+  const absl::Time first = put("first");
+  const absl::Time second = put("second");
+  put("third");
+  AwaitArchive();
+  ASSERT_EQ(daemon_.Terminate(), 0);
+  const std::vector<std::tuple<absl::Time, absl::TimeZone, std::string>> rows = {
+      {first, absl::UTCTimeZone(), "first"},
+      {second, absl::UTCTimeZone(), "second"},
+      {second, absl::FixedTimeZone(5 * 3'600 + 1'800), "second"}};
+  for (const auto& [time, zone, state] : rows) {
+    const std::string text = absl::FormatTime(absl::RFC3339_full, time, zone);
+    SCOPED_TRACE(text);
+    const CommandResult restored = Restore({"--to", text});
+    ASSERT_EQ(restored.exit_code, 0) << restored.err;
+    const std::string other_directory = directory_.path() + "/at-" +
+                                        std::to_string(absl::ToUnixMicros(time)) +
+                                        (zone == absl::UTCTimeZone() ? "" : "-offset");
+    fs::create_directories(other_directory);
+    DaemonProcess other(other_directory);
+    fs::rename(restored_, other.data_directory());
+    const absl::Status started = other.Start();
+    ASSERT_TRUE(started.ok()) << started;
+    auto restored_client = Client::Open({.endpoint = other.endpoint()});
+    ASSERT_TRUE(restored_client.ok()) << restored_client.status();
+    const auto item =
+        restored_client->GetItem({.table_name = "Order", .key = {{"PK", "timed"}, {"SK", "a"}}});
+    ASSERT_TRUE(item.ok() && item->item.has_value()) << item.status();
+    EXPECT_EQ(*item->item->find_or_null("state")->string_or_null(), state);
+  }
+}
+
 TEST_F(ArchiveE2e, WhatCannotBeRestoredIsRefusedInOneSentence) {
   LoadOrderEntry();
   AwaitArchive();

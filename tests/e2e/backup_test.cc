@@ -152,5 +152,44 @@ TEST_F(BackupE2e, Kill9LeavesAWholeBackupOrNone) {
   EXPECT_EQ(Itemctl({"check"}).exit_code, 0);
 }
 
+// Without directories for them, all copies are lost with the disk of the data: a start and `status` say so.
+class CopiesOnOneDiskE2e : public E2eTest {
+ protected:
+  void SetUp() override {}
+  // The log has `text`, at the latest after a minute.
+  void AwaitLogged(const std::string& text) {
+    for (int i = 0; i < 6'000 && daemon_.log().find(text) == std::string::npos; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_THAT(daemon_.log(), HasSubstr(text));
+  }
+};
+
+TEST_F(CopiesOnOneDiskE2e, AStartAndStatusSaySo) {
+  ASSERT_TRUE(daemon_.Start().ok());
+  const std::string data = daemon_.data_directory();
+  AwaitLogged("backups, and the archive that point-in-time recovery begins, go to the disk of the data");
+  AwaitLogged("archive=" + data + "/archive backups=" + data + "/backups");
+  constexpr char kLost[] = "; on the disk of the data, and lost with it";
+  const std::string status = Itemctl({"-o", "table", "status"}).out;
+  EXPECT_THAT(status, HasSubstr(data + "/backups" + kLost));
+  // No archive is there yet.
+  LoadOrderEntry();
+  ASSERT_EQ(Itemctl({"pitr", "enable", "Order"}).exit_code, 0);
+  AwaitLogged("the archive and the backups are on the disk of the data, and lost with it");
+  const Json places = Document({"-o", "jsonl", "status"})["backup_places"];
+  EXPECT_EQ(places["archive_directory"], data + "/archive") << places;
+  EXPECT_EQ(places["archive_shares_disk"], true) << places;
+  EXPECT_EQ(places["backups_share_disk"], true) << places;
+
+  // Directories that are named are looked at too.
+  ASSERT_EQ(daemon_.Terminate(), 0);
+  const std::string backups = directory_.path() + "/elsewhere";
+  ASSERT_TRUE(daemon_.Start({"--backup-directory", backups}).ok());
+  AwaitLogged(
+      "the archive and the backups are on the disk of the data, and lost with it; --archive-directory and "
+      "--backup-directory name others archive=" +
+      data + "/archive backups=" + backups);
+}
+
 }  // namespace
 }  // namespace itemdb::e2e

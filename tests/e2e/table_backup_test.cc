@@ -142,6 +142,30 @@ TEST_F(TableBackupE2e, ItemctlRestoresToATimeAndToAChange) {
       HasSubstr("RestoreDateTime '1999-01-01T00:00:00.000Z' must be within EarliestRestorableDateTime"));
 }
 
+// The one override that itemctl offers (PIT-16).
+TEST_F(TableBackupE2e, ItemctlRestoresWithoutIndexes) {
+  ASSERT_EQ(Itemctl({"pitr", "enable", "Things"}).exit_code, 0);
+  ASSERT_EQ(Itemctl({"table-backup", "create", "Things", "nightly"}).exit_code, 0);
+  const std::string items = Itemctl({"-o", "jsonl", "scan", "Things"}).out;
+  const std::vector<std::pair<std::string, std::vector<std::string>>> restores = {
+      {"FromBackup", {"table-backup", "restore", "nightly", "FromBackup"}},
+      {"FromTime", {"pitr", "restore", "Things", "FromTime"}}};
+  for (const auto& [name, command] : restores) {
+    SCOPED_TRACE(name);
+    std::vector<std::string> arguments = command;
+    arguments.insert(arguments.end(), {"--without-indexes", "--wait"});
+    const CommandResult restored = Itemctl(arguments);
+    ASSERT_EQ(restored.exit_code, 0) << restored.err;
+    const Json table = Document({"-o", "jsonl", "table", "describe", name});
+    EXPECT_FALSE(table.contains("GlobalSecondaryIndexes") && !table["GlobalSecondaryIndexes"].empty())
+        << table;
+    EXPECT_EQ(table["ItemCount"], kBackedUpItems);
+    EXPECT_TRUE(Itemctl({"-o", "jsonl", "scan", name}).out == items);
+    EXPECT_NE(Itemctl({"scan", name, "--index", "ByGroup"}).exit_code, 0);
+  }
+  ExpectCheckIsClean();
+}
+
 TEST_F(TableBackupE2e, ADeletedTableWithRecoveryComesBack) {
   EXPECT_EQ(Document({"-o", "jsonl", "pitr", "enable", "Things", "--days", "7"})["RecoveryPeriodInDays"], 7);
   KillAndRestart();

@@ -558,6 +558,24 @@ TEST_F(ImportsTest, ReadsIonAndCsv) {
   EXPECT_THAT(Counts(Import(request)), ElementsAre(0, 0, 1));
 }
 
+// IMP-11, IMP-18: a cell has the bounds of its attribute. An item of 400 KB is pk, a, sk, 1, text and the
+// text.
+TEST_F(ImportsTest, ACellOfCsvHasTheBoundsOfItsAttribute) {
+  constexpr size_t kMaxItem = 400 << 10;
+  const std::string largest(kMaxItem - std::string("pkask1text").size(), 'x');
+  Write("csv", "pk,sk,text\na,1," + largest + "\na,2," + largest + "x\n" + std::string(2'048, 'k') +
+                   ",3,t\n" + std::string(2'049, 'k') + ",4,t\nb," + std::string(1'024, 's') + ",t\nb," +
+                   std::string(1'025, 's') + ",t\n,5,t\nlast,6,\n");
+  v1::ImportTableRequest request = Request("Csv", "csv");
+  request.set_input_format(v1::INPUT_FORMAT_CSV);
+  const v1::ImportDescription import = Import(request);
+  EXPECT_THAT(Counts(import), ElementsAre(8, 4, 4));
+  const std::string report = Report(import);
+  for (const int line : {3, 5, 7, 8})
+    EXPECT_THAT(report, HasSubstr("\"line\":" + std::to_string(line) + ",")) << report;
+  EXPECT_THAT(Contents("Csv"), SizeIs(4));
+}
+
 // IMP-23.
 TEST_F(ImportsTest, TheReportIsBounded) {
   std::string lines;
@@ -644,6 +662,26 @@ TEST_F(HeldImportTest, WhileATableIsImported) {
   // After the end the token is no longer known.
   again.mutable_table_creation_parameters()->set_table_name("Table");
   EXPECT_EQ(ReasonIn(Start(again).status()), kReasonResourceInUse);
+}
+
+// IMP-24: the imports that wait behind the first count too.
+TEST_F(HeldImportTest, OneMoreThanTheLimitIsRefused) {
+  const std::string arn = Hold("Table0");
+  std::vector<std::string> arns;
+  for (size_t i = 1; i < storage::kMaxRunningImports; ++i) {
+    const auto begun = Start(Request("Table" + std::to_string(i), "none"));
+    ASSERT_TRUE(begun.ok()) << i << ": " << begun.status();
+    arns.push_back(begun->import_arn());
+  }
+  const absl::Status refused = Start(Request("OneMore", "none")).status();
+  ASSERT_EQ(Describe(arn)->import_status(), v1::IMPORT_STATUS_IN_PROGRESS)
+      << "the import was too fast for this test";
+  EXPECT_EQ(ReasonIn(refused), "LIMIT_EXCEEDED");
+  EXPECT_EQ(MessageOf(refused), "Subscriber limit exceeded: Only 50 imports can run simultaneously");
+  EXPECT_FALSE(HasTable("OneMore"));
+  for (const std::string& one : arns)
+    EXPECT_EQ(AwaitImport(one).import_status(), v1::IMPORT_STATUS_COMPLETED);
+  EXPECT_EQ(Import(Request("OneMore", "none")).import_status(), v1::IMPORT_STATUS_COMPLETED);
 }
 
 // A database that is closed during an import begins it again.

@@ -78,7 +78,7 @@ absl::StatusOr<BackupDirectory> BackupDirectory::Open(const Environment& environ
     // Copying threads have a buffer of what the limiter lets through at once.
     const int64_t refill_us =
         std::clamp<int64_t>(int64_t{kMaxBurstBytes} * 1'000'000 / bytes_per_second, 100, 100'000);
-    options.backup_rate_limiter = ResumedFiles::Exempted(
+    options.backup_rate_limiter = ResumedFiles::Bound(
         std::shared_ptr<rocksdb::RateLimiter>(rocksdb::NewGenericRateLimiter(bytes_per_second, refill_us)));
   }
   rocksdb::BackupEngine* engine = nullptr;

@@ -102,7 +102,10 @@ absl::StatusOr<v1::DatabaseBackup> CreateBackup(Engine& engine, const Cancellati
                                                 bool for_archive) {
   ITEMDB_ASSIGN_OR_RETURN(BackupDirectory directory, OpenDirectoryOf(engine));
   const bool shares_disk = IsOnTheDiskOfTheData(engine);
-  ITEMDB_RETURN_IF_ERROR(CheckGoesOn(engine, cancellation, shares_disk));
+  if (absl::Status begins = CheckGoesOn(engine, cancellation, shares_disk); !begins.ok()) {
+    if (absl::IsResourceExhausted(begins)) directory.DeleteUnfinished();
+    return begins;
+  }
   v1::DatabaseBackup about;
   about.set_database_id(engine.database_id());
   about.set_begin_time_us(BackupClockMicros(engine));
@@ -295,6 +298,8 @@ absl::StatusOr<v1::DeleteDatabaseBackupsReply> DeleteBackups(
     engine.options().log->info("backup deleted backup_id={}", backup.backup_id());
     reply.add_deleted_backup_ids(backup.backup_id());
   }
+  // Whoever deletes backups wants their space, or has a new encryption key.
+  directory.DeleteUnfinished();
   return reply;
 }
 

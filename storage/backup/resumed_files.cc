@@ -46,13 +46,13 @@ std::optional<uint64_t> SizeInName(std::string_view name) {
 
 // Whether this thread copies a file that is there already. BackupEngine opens both files, copies and closes
 // on one thread.
-thread_local bool copies_nothing = false;
+thread_local bool only_reads = false;
 
 // Takes the bytes of a file that is there already.
-class FileThatIsThere : public rocksdb::FSWritableFile {
+class SkippedCopy : public rocksdb::FSWritableFile {
  public:
-  FileThatIsThere() { copies_nothing = true; }
-  ~FileThatIsThere() override { copies_nothing = false; }
+  SkippedCopy() { only_reads = true; }
+  ~SkippedCopy() override { only_reads = false; }
 
   IOStatus Append(const Slice& data, const IOOptions&, IODebugContext*) override {
     size_ += data.size();
@@ -71,14 +71,17 @@ class FileThatIsThere : public rocksdb::FSWritableFile {
   uint64_t size_ = 0;
 };
 
-class ExemptingLimiter : public rocksdb::RateLimiter {
+// Reading alone counts less than reading and writing.
+constexpr int64_t kReadFraction = 4;
+
+class CopyLimiter : public rocksdb::RateLimiter {
  public:
-  explicit ExemptingLimiter(std::shared_ptr<rocksdb::RateLimiter> bound) : bound_(std::move(bound)) {}
+  explicit CopyLimiter(std::shared_ptr<rocksdb::RateLimiter> bound) : bound_(std::move(bound)) {}
 
   void SetBytesPerSecond(int64_t bytes_per_second) override { bound_->SetBytesPerSecond(bytes_per_second); }
   void Request(const int64_t bytes, const rocksdb::Env::IOPriority priority, rocksdb::Statistics* statistics,
                OpType operation) override {
-    if (!copies_nothing) bound_->Request(bytes, priority, statistics, operation);
+    bound_->Request(only_reads ? bytes / kReadFraction : bytes, priority, statistics, operation);
   }
   int64_t GetSingleBurstBytes() const override { return bound_->GetSingleBurstBytes(); }
   int64_t GetTotalBytesThrough(const rocksdb::Env::IOPriority priority) const override {
@@ -129,7 +132,7 @@ class ResumedFiles::FileSystem : public rocksdb::FileSystemWrapper {
   IOStatus NewWritableFile(const std::string& path, const rocksdb::FileOptions& options,
                            std::unique_ptr<rocksdb::FSWritableFile>* result, IODebugContext* dbg) override {
     if (!Find(path).has_value()) return target()->NewWritableFile(path, options, result, dbg);
-    *result = std::make_unique<FileThatIsThere>();
+    *result = std::make_unique<SkippedCopy>();
     return IOStatus::OK();
   }
 
@@ -181,8 +184,8 @@ ResumedFiles::ResumedFiles(rocksdb::Env* env, std::string directory)
       resuming_(rocksdb::NewCompositeEnv(file_system_)) {}
 ResumedFiles::~ResumedFiles() = default;
 
-std::shared_ptr<rocksdb::RateLimiter> ResumedFiles::Exempted(std::shared_ptr<rocksdb::RateLimiter> bound) {
-  return std::make_shared<ExemptingLimiter>(std::move(bound));
+std::shared_ptr<rocksdb::RateLimiter> ResumedFiles::Bound(std::shared_ptr<rocksdb::RateLimiter> bound) {
+  return std::make_shared<CopyLimiter>(std::move(bound));
 }
 
 void ResumedFiles::Begin(const std::set<std::string>& of_backups) {

@@ -19,9 +19,11 @@ void GroupStatistics::Add(uint64_t storage_id, const SizeStatistics& change) {
   entry->second += change;
 }
 
-void GroupStatistics::Correct(uint64_t storage_id, const SizeStatistics& error) {
+void GroupStatistics::Correct(uint64_t storage_id, const SizeStatistics& stored, SizeStatistics error) {
+  const bool was_whole = stored.content.is_whole;
+  if (!was_whole && Of(storage_id).content.is_whole) error.content.sum = 0;
   Add(storage_id, error);
-  size_statistics_[storage_id].content.is_whole = true;
+  if (!was_whole) size_statistics_[storage_id].content.is_whole = true;
 }
 
 SizeStatistics GroupStatistics::Drop(uint64_t storage_id, WriteSet* writes) {

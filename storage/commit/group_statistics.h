@@ -23,8 +23,15 @@ class GroupStatistics {
   // The size statistics with the changes of this group.
   SizeStatistics Of(uint64_t storage_id) const;
   void Add(uint64_t storage_id, const SizeStatistics& change);
-  // Adds what was missing from them by a count of all records; then the content sum is whole.
-  void Correct(uint64_t storage_id, const SizeStatistics& error);
+  // Adds `error`: by how much they differed from a count of all records, in a view in which they were
+  // `stored`. A content sum that was not whole there is whole afterwards, also if somebody else has completed
+  // it meanwhile.
+  void Correct(uint64_t storage_id, const SizeStatistics& stored, SizeStatistics error);
+  // The checksum of a record that was deleted is not known.
+  void SetContentSumIncomplete(uint64_t storage_id) {
+    Add(storage_id, {});
+    size_statistics_[storage_id].content.is_whole = false;
+  }
   void Set(uint64_t storage_id, const SizeStatistics& size_statistics) {
     size_statistics_[storage_id] = size_statistics;
   }

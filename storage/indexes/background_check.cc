@@ -16,9 +16,11 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kTick = std::chrono::milliseconds(100);
 // Records that are compared in one view.
 constexpr int64_t kMaxChunk = 1'024;
-// Reading a record is so much less than comparing it with its entries.
+// Comparing a record with its entries costs about so many times as much as reading it.
 constexpr int64_t kContentsPerComparison = 100;
+constexpr int64_t kMaxContentsPerSecond = 100'000;
 constexpr int64_t kMaxContentSeconds = 60;
+constexpr std::chrono::milliseconds kMaxPause(100);
 
 // The keyspaces of a table in the order of the check: the table itself, then its active indexes.
 struct Part {
@@ -56,6 +58,8 @@ void BackgroundCheck::Describe(v1::GetStatusReply* reply) const {
 void BackgroundCheck::Loop() {
   const double per_tick = static_cast<double>(engine_.options().background_check_rate) *
                           std::chrono::duration<double>(kTick).count();
+  // Reads only those tables and indexes whose sums are not whole.
+  CompareContents(/*max_seconds=*/0);
   auto round_begin = Clock::now();
   // Records that may be compared now.
   double allowed = 0;
@@ -71,7 +75,7 @@ void BackgroundCheck::Loop() {
       done = place_.table_name.empty();
     }
     if (!done) continue;
-    CompareContents();
+    CompareContents(kMaxContentSeconds);
     EndRound();
     if (!thread_.WaitUntil(round_begin + engine_.options().check_interval)) return;
     round_begin = Clock::now();
@@ -137,7 +141,7 @@ std::optional<int64_t> BackgroundCheck::CompareSome(int64_t limit) {
     engine_.options().log->error("the background check could not read records error={}", error_);
   }
   if (so_far.finding_count() > found_.finding_count()) tables_with_findings_.insert(table.name);
-  Keep(std::move(so_far));
+  TakeFindings(std::move(so_far));
   if (compared.ok() && *compared == limit) {
     place_.from = std::move(from);
   } else {
@@ -147,24 +151,24 @@ std::optional<int64_t> BackgroundCheck::CompareSome(int64_t limit) {
   return compared.value_or(0);
 }
 
-void BackgroundCheck::CompareContents() {
-  const int64_t per_second = engine_.options().background_check_rate * kContentsPerComparison;
+void BackgroundCheck::CompareContents(int64_t max_seconds) {
+  const int64_t per_second =
+      std::min(engine_.options().background_check_rate * kContentsPerComparison, kMaxContentsPerSecond);
   const auto pace = [&](int64_t records) {
-    (void)thread_.WaitFor(std::chrono::milliseconds(records * 1'000 / per_second));
+    (void)thread_.WaitFor(std::min(std::chrono::milliseconds(records * 1'000 / per_second), kMaxPause));
   };
   v1::CheckDatabaseReply so_far = found_;
   const absl::Status compared = CheckContents(
       engine_, cancellation_,
-      {.max_records = per_second * kMaxContentSeconds, .pace = pace, .without = tables_with_findings_},
-      &so_far);
-  if (!compared.ok() && !absl::IsUnavailable(compared) && !absl::IsCancelled(compared)) {
+      {.max_records = per_second * max_seconds, .pace = pace, .without = tables_with_findings_}, &so_far);
+  if (!compared.ok() && !absl::IsCancelled(compared)) {
     error_ = MessageOf(compared);
     engine_.options().log->error("the background check could not compare content sums error={}", error_);
   }
-  Keep(std::move(so_far));
+  TakeFindings(std::move(so_far));
 }
 
-void BackgroundCheck::Keep(v1::CheckDatabaseReply so_far) {
+void BackgroundCheck::TakeFindings(v1::CheckDatabaseReply so_far) {
   for (int i = found_.findings_size(); i < so_far.findings_size(); ++i)
     engine_.options().log->error("the background check found an error finding={}", so_far.findings(i));
   found_ = std::move(so_far);

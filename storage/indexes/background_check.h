@@ -17,13 +17,14 @@ namespace itemdb::storage {
 
 // Compares the items and index entries of all tables, round after round, at
 // DatabaseOptions::background_check_rate records a second: each item with its entries, each entry with its
-// item. At the end of a round it compares the content sums (content_check.h), a hundred times as fast.
-// Findings are logged and shown by GetStatus; nothing is repaired.
+// item. At the end of a round it compares the content sums (content_check.h), a hundred times as fast, but at
+// most 100,000 records a second. Findings are logged and shown by GetStatus. Nothing is repaired, but content
+// sums that are not whole are completed.
 //
-// Each chunk of records is read in a new view, so no old snapshot is kept. Size statistics need one view for
-// all records of a table or an index: they are compared where that takes a minute at most. CheckDatabase
-// compares all of them, the sizes of item collections and the change log. After a restart a new round begins.
-// Thread-safe.
+// Each chunk of records is read in a new view, so that no snapshot gets old. Size statistics need one view
+// for all records of a table or an index: they are compared where reading them so slowly takes about a minute
+// at most. CheckDatabase compares all of them, the sizes of item collections and the change log. After a
+// restart a new round begins. Thread-safe.
 class BackgroundCheck {
  public:
   // Does nothing at a rate of 0.
@@ -53,10 +54,11 @@ class BackgroundCheck {
   // is skipped. Returns the number of records. nullopt, and place_ stays: the store is being reopened, or the
   // check must stop.
   std::optional<int64_t> CompareSome(int64_t limit);
-  // Compares content sums, of the tables in which this round has found nothing.
-  void CompareContents();
+  // Compares content sums, of the tables in which this round has found nothing, where reading takes at most
+  // `max_seconds`. Completes all that are not whole.
+  void CompareContents(int64_t max_seconds);
   // Logs the findings of `so_far` that are not in found_, and moves it there.
-  void Keep(v1::CheckDatabaseReply so_far);
+  void TakeFindings(v1::CheckDatabaseReply so_far);
   void EndRound();
 
   Engine& engine_;

@@ -18,8 +18,9 @@ namespace {
 struct OwnEntry {
   const Index* index;
   std::string key;
-  // As it is counted.
+  // As it is counted. Without its checksum if it does not decode.
   SizeStatistics size;
+  bool decodes;
 };
 
 struct DamagedItem {
@@ -62,7 +63,7 @@ absl::StatusOr<std::vector<OwnEntry>> FindEntries(const Walk& walk, const Table&
           SizeStatistics size;
           size.AddRecord(stored.has_value() ? stored->item_size : 0,
                          stored.has_value() ? stored->checksum : 0);
-          entries.push_back({&index, std::string(key), size});
+          entries.push_back({&index, std::string(key), size, stored.has_value()});
         });
     if (absl::IsDataLoss(read)) {
       return DataLossError(
@@ -95,9 +96,11 @@ absl::Status Delete(const DamagedItem& item, CommitGroup& group) {
 
   int64_t collection_bytes = MeanBytes(group.size_statistics().Of(table.storage_id));
   group.size_statistics().Add(table.storage_id, {-1, -collection_bytes});
+  group.size_statistics().SetContentSumIncomplete(table.storage_id);
   for (const OwnEntry& entry : item.entries) {
     group.DeleteEntry(*entry.index, entry.key);
     group.size_statistics().Add(entry.index->storage_id, SizeStatistics() -= entry.size);
+    if (!entry.decodes) group.size_statistics().SetContentSumIncomplete(entry.index->storage_id);
     if (entry.index->local) collection_bytes += entry.size.bytes;
   }
   if (table.has_local_indexes) {

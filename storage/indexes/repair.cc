@@ -21,7 +21,7 @@ void Repair::Reconcile(CommitGroup& group) {
     const bool there =
         wrong.storage_id == table_.storage_id || (*table)->FindIndexByStorageId(wrong.storage_id) != nullptr;
     if (!there) continue;
-    group.size_statistics().Correct(wrong.storage_id, wrong.error);
+    group.size_statistics().Correct(wrong.storage_id, wrong.stored, wrong.error);
   }
   for (const WrongCollection& wrong : collections_) ReconcileCollection(**table, wrong, group);
 }
@@ -77,7 +77,7 @@ void Repair::Expected(uint64_t storage_id, const SizeStatistics& expected) {
     if (status_.ok()) status_ = stored.status();
   } else if (*stored != expected) {
     SizeStatistics error = expected;
-    counts_.push_back({storage_id, error -= *stored});
+    counts_.push_back({storage_id, *stored, error -= *stored});
   }
 }
 

@@ -42,7 +42,8 @@ class Repair {
   };
   struct WrongCount {
     uint64_t storage_id;
-    // What is missing from the stored statistics.
+    // As in the view, and what is missing from them.
+    SizeStatistics stored;
     SizeStatistics error;
   };
   struct WrongCollection {

@@ -79,6 +79,7 @@ DaemonStatus FromProto(const v1::GetStatusReply& message) {
                          .next_time = absl::FromUnixMicros(backups.next_time_us()),
                          .last_verified_time = absl::FromUnixMicros(backups.last_verified_time_us()),
                          .last_error = backups.last_error()};
+    if (backups.last_error().empty()) status.scheduled_backups->last_error = backups.last_proof_error();
     if (backups.has_last()) status.scheduled_backups->last = FromProto(backups.last());
   }
   if (message.has_archive()) {

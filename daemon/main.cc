@@ -330,6 +330,7 @@ ExitCode Run(const Options& options, const Process& process) {
   database_options.backup_schedule = options.backup_schedule;
   database_options.backup_keep = options.backup_keep;
   database_options.backup_keep_age = absl::ToChronoMilliseconds(options.backup_keep_age);
+  database_options.backup_prove_interval = absl::ToChronoMilliseconds(options.backup_prove_interval);
   database_options.archive_directory = options.archive_directory;
   database_options.standby_acknowledge = options.standby_acknowledge;
   database_options.standby_archive = options.standby;

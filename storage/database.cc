@@ -141,7 +141,10 @@ Database::Database(std::unique_ptr<Engine> engine, std::unique_ptr<Follower> fol
 
 void Database::StartPrimaryWork() {
   sweeper_ = std::make_unique<ExpirySweeper>(*engine_);
-  backup_schedule_ = std::make_unique<BackupSchedule>(*engine_);
+  backup_schedule_ = std::make_unique<BackupSchedule>(
+      *engine_, [raw = engine_.get()](const v1::DatabaseBackup& backup, const CancellationPtr& cancellation) {
+        return ProveScheduledBackup(*raw, backup, cancellation);
+      });
   archive_upkeep_ = std::make_unique<ArchiveUpkeep>(*engine_);
   // A table change that was answered with an error may turn out to be applied once the store is open again.
   // It may have created an index that needs a backfill, deleted a table or begun to restore one.

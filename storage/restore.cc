@@ -245,7 +245,7 @@ absl::StatusOr<RestoredDatabase> RestoreDatabase(const RestoreOptions& options) 
   ITEMDB_ASSIGN_OR_RETURN(
       const BackupDirectory backups,
       BackupDirectory::OpenReadOnly({.backups = source.env(), .database = stoppable.get()},
-                                    options.backup_directory));
+                                    options.backup_directory, options.bytes_per_second));
   const std::string files = directory + "/" + kUnfinished;
   RestoredDatabase restored;
   bool is_done = false;

@@ -38,6 +38,8 @@ struct RestoreOptions {
   // and the backup must not be.
   EncryptionKeys encryption_keys = {};
   common::Log log;
+  // How fast the files of the backup are copied. 0: no limit.
+  int64_t bytes_per_second = 0;
   // Looked at every few MiB and before each commit group. Null: the restore goes on to its end.
   const Cancellation* cancellation = nullptr;
 };

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "storage/base/status.h"
 #include "storage/engine/engine.h"
@@ -21,6 +22,8 @@ inline constexpr char kUndoFolder[] = "undo";
 class ScratchFolder {
  public:
   ScratchFolder(const Engine& engine, const char* name);
+  // One that is somewhere else.
+  explicit ScratchFolder(std::string path) : path_(std::move(path)) {}
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;

@@ -83,6 +83,8 @@ struct Options {
   // 0: any number; zero: any age.
   int backup_keep = 0;
   absl::Duration backup_keep_age;
+  // Zero: scheduled backups are not proven.
+  absl::Duration backup_prove_interval;
   // Empty: commit groups are not kept.
   std::string archive_directory;
   absl::Duration archive_window;

@@ -216,6 +216,15 @@ const std::vector<Setting>& Settings() {
        {},
        0,
        365 * kDayMs},
+      {"backup-prove-interval",
+       &Options::backup_prove_interval,
+       "DURATION",
+       "24h",
+       "A scheduled backup is proven (restored into a folder beside the backups, checked, and deleted there) "
+       "when the last one that was is older than this; 0s: never",
+       {},
+       0,
+       365 * kDayMs},
       {"archive-directory", &Options::archive_directory, "DIR", "",
        "Directory where every commit is kept, with the backups that it makes for this, so that any commit of "
        "the last --archive-window can be restored (itemd restore --archive). Should be on another disk than "

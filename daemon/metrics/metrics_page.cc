@@ -489,11 +489,18 @@ void AddChecks(const storage::DatabaseFigures& figures, Families& out) {
     out.Gauge("itemdb_backup_last_verified_timestamp_seconds",
               "When a backup was last verified, as of the start or by the schedule; 0: none was.")
         .Add(Seconds(backups.last_verified_time_us()));
-    out.Gauge("itemdb_backup_failing", "1 if the last attempt of a scheduled backup failed.")
+    out.Gauge("itemdb_backup_failing",
+              "1 if the last attempt of a scheduled backup failed, or its proof found damage.")
         .Add(backups.last_error().empty() ? 0 : 1);
+    if (backups.proof_max_age_ms() > 0) {
+      out.Gauge("itemdb_backup_proof_max_age_seconds",
+                "How old the last proven backup becomes at most, if no backup and no proof fails.")
+          .Add(static_cast<double>(backups.proof_max_age_ms()) / 1e3);
+    }
   }
-  if (status.has_proven_backup()) {
-    out.Gauge("itemdb_backup_last_proven_timestamp_seconds", "When a backup was last restored and checked.")
+  if (status.has_proven_backup() || status.scheduled_backups().proof_max_age_ms() > 0) {
+    out.Gauge("itemdb_backup_last_proven_timestamp_seconds",
+              "When a backup was last restored and checked; 0: none was.")
         .Add(Seconds(status.proven_backup().proven_time_us()));
   }
   if (status.has_standby()) {

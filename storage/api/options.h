@@ -110,6 +110,8 @@ struct DatabaseOptions {
   // Which backups stay after a scheduled one: the newest, and those not older. 0: any number, any age.
   int backup_keep = 0;
   std::chrono::milliseconds backup_keep_age{0};
+  // A scheduled backup is restored and checked when the last one that was is older than this. 0: never.
+  std::chrono::milliseconds backup_prove_interval = std::chrono::hours(24);
   // How fast a backup copies files, in bytes a second. 0: no limit.
   int64_t backup_bytes_per_second = 0;
   // Where tables are exported to and imported from. A bucket of the API is a folder in it, the key of an
@@ -146,6 +148,8 @@ struct DatabaseOptions {
   int io_threads = 4;
   // How long a pinned snapshot (PinSnapshot) can be read.
   std::chrono::milliseconds max_pinned_snapshot_age = std::chrono::seconds(kMaxPinnedSnapshotSeconds);
+  // Whether files are merged in the background. Not in a database that is only read and then deleted.
+  bool compacts = true;
   // A write-ahead log of this length makes a spare for the next one (storage/store/spare_log.h), in bytes. 0:
   // there are no spares.
   uint64_t spare_log_after_bytes = 4 << 20;
@@ -157,7 +161,7 @@ struct DatabaseOptions {
   // Tests only, with `clock_us`: the boot clock, as TimeOfDay::Clocks::boot_us. Default: `clock_us`, so that
   // the wall clock never jumps.
   std::function<int64_t()> boot_clock_us;
-  // Tests only: the file system that holds RocksDB's files and WATERMARK. Default: the real one.
+  // The file system that holds RocksDB's files and WATERMARK. Default: the real one.
   std::shared_ptr<rocksdb::FileSystem> file_system;
 };
 

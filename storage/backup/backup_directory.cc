@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
-#include "rocksdb/rate_limiter.h"
 #include "rocksdb/utilities/backup_engine.h"
+#include "storage/backup/paced_file_system.h"
 #include "storage/store/foreign_files.h"
 
 namespace itemdb::storage {
@@ -14,7 +14,6 @@ namespace {
 
 // Copying waits for the disk, and reading and writing are different disks where it matters.
 constexpr int kCopyingThreads = 2;
-constexpr int kMaxBurstBytes = 1 << 20;
 // How often a backup asks whether it must stop.
 constexpr uint64_t kBytesBetweenCallbacks = 1 << 20;
 
@@ -74,13 +73,8 @@ absl::StatusOr<BackupDirectory> BackupDirectory::Open(const Environment& environ
   options.backup_env = resumed->env();
   options.max_background_operations = kCopyingThreads;
   options.callback_trigger_interval_size = kBytesBetweenCallbacks;
-  if (bytes_per_second > 0) {
-    // Copying threads have a buffer of what the limiter lets through at once.
-    const int64_t refill_us =
-        std::clamp<int64_t>(int64_t{kMaxBurstBytes} * 1'000'000 / bytes_per_second, 100, 100'000);
-    options.backup_rate_limiter = ResumedFiles::Bound(
-        std::shared_ptr<rocksdb::RateLimiter>(rocksdb::NewGenericRateLimiter(bytes_per_second, refill_us)));
-  }
+  if (bytes_per_second > 0)
+    options.backup_rate_limiter = ResumedFiles::Bound(NewByteLimiter(bytes_per_second));
   rocksdb::BackupEngine* engine = nullptr;
   const rocksdb::Status opened = rocksdb::BackupEngine::Open(options, environment.env(), &engine);
   ITEMDB_RETURN_IF_ERROR(FromBackupEngine("cannot open the backup directory " + path, opened));
@@ -91,7 +85,8 @@ absl::StatusOr<BackupDirectory> BackupDirectory::Open(const Environment& environ
 }
 
 absl::StatusOr<BackupDirectory> BackupDirectory::OpenReadOnly(const Environments& environments,
-                                                              const std::string& path) {
+                                                              const std::string& path,
+                                                              int64_t bytes_per_second) {
   // BackupEngine keeps the list of backups in this folder.
   if (!std::filesystem::is_directory(path + "/meta")) {
     return MakeError(absl::StatusCode::kNotFound, kReasonResourceNotFound,
@@ -100,6 +95,7 @@ absl::StatusOr<BackupDirectory> BackupDirectory::OpenReadOnly(const Environments
   rocksdb::BackupEngineReadOnly* engine = nullptr;
   rocksdb::BackupEngineOptions options(path);
   options.backup_env = environments.backups;
+  if (bytes_per_second > 0) options.restore_rate_limiter = NewByteLimiter(bytes_per_second);
   const rocksdb::Status opened = rocksdb::BackupEngineReadOnly::Open(options, environments.database, &engine);
   ITEMDB_RETURN_IF_ERROR(FromBackupEngine("cannot open the backup directory " + path, opened));
   return BackupDirectory(path, std::unique_ptr<rocksdb::BackupEngineReadOnlyBase>(engine), nullptr);
@@ -227,8 +223,9 @@ void BackupDirectory::Stop() { writer_->StopBackup(); }
 
 absl::Status BackupDirectory::CopyTo(const v1::DatabaseBackup& backup, const std::string& to) const {
   const rocksdb::Status copied = engine_->RestoreDBFromBackup(backup.backup_id(), to, to);
-  // RocksDB does not say which file it is.
-  if (copied.IsCorruption()) ITEMDB_RETURN_IF_ERROR(Verify(backup));
+  // RocksDB does not say which file it is, and a file that is missing is damage too.
+  if (copied.IsCorruption() || copied.IsNotFound() || copied.IsPathNotFound())
+    ITEMDB_RETURN_IF_ERROR(Verify(backup));
   return FromBackupEngine("cannot restore backup " + std::to_string(backup.backup_id()), copied);
 }
 

@@ -48,10 +48,10 @@ class BackupDirectory {
     rocksdb::Env* backups;
     rocksdb::Env* database;
   };
-  // Without the lock: Create, Delete and Stop must not be called. NOT_FOUND: there is no directory with
-  // backups.
+  // Without the lock: Create, Delete and Stop must not be called. `bytes_per_second` bounds CopyTo.
+  // NOT_FOUND: there is no directory with backups.
   static absl::StatusOr<BackupDirectory> OpenReadOnly(const Environments& environments,
-                                                      const std::string& path);
+                                                      const std::string& path, int64_t bytes_per_second = 0);
   ~BackupDirectory();
   BackupDirectory(BackupDirectory&&) noexcept;
 

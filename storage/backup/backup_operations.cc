@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "storage/backup/backup_directory.h"
 #include "storage/backup/backup_notes.h"
 #include "storage/backup/proof_record.h"
@@ -68,6 +69,10 @@ absl::StatusOr<v1::DatabaseBackup> CreateWithoutIngestions(BackupDirectory& dire
 std::string BackupDirectoryOf(const Engine& engine) {
   const DatabaseOptions& options = engine.options();
   return options.backup_directory.empty() ? options.data_directory + "/backups" : options.backup_directory;
+}
+
+std::string ScheduledProofFolderOf(const Engine& engine) {
+  return BackupDirectoryOf(engine) + "/proof-" + engine.database_id();
 }
 
 bool IsOnTheDiskOfTheData(const Engine& engine, const std::string& directory) {
@@ -209,6 +214,18 @@ absl::Status NoteProof(Engine& engine, const v1::DatabaseBackup& backup, int64_t
   return WriteBackupNotes(engine.env(), path, backup, *notes);
 }
 
+void NoteDamage(Engine& engine, const v1::DatabaseBackup& backup) {
+  const std::string path = BackupDirectoryOf(engine);
+  std::optional<BackupNotes> notes = ReadBackupNotes(engine.env(), path, backup);
+  if (!notes.has_value()) return;
+  notes->verified_time_us = 0;
+  notes->proven_time_us = 0;
+  notes->damaged_time_us = BackupClockMicros(engine);
+  const absl::Status noted = WriteBackupNotes(engine.env(), path, backup, *notes);
+  // The backup is damaged all the same.
+  if (!noted.ok()) engine.options().log->warn("{}", MessageOf(noted));
+}
+
 int64_t BackupEndMicros(Engine& engine, const v1::DatabaseBackup& backup, int64_t next_begin_us) {
   if (const auto notes = ReadBackupNotes(engine.env(), BackupDirectoryOf(engine), backup); notes.has_value())
     return notes->end_time_us;
@@ -239,6 +256,28 @@ void DescribeProof(const Engine& engine, v1::GetStatusReply* reply) {
   reply->mutable_proven_backup()->set_proven_time_us(proof->proven_time_us);
 }
 
+void LogProof(Engine& engine) {
+  const std::string directory = BackupDirectoryOf(engine);
+  const common::Log& log = engine.options().log;
+  const std::optional<ProofRecord> proof = ReadProof(engine.env(), directory);
+  if (!proof.has_value()) {
+    const absl::StatusOr<v1::ListDatabaseBackupsReply> listed = ListBackups(engine);
+    if (listed.ok() && listed->backups_size() > 0)
+      log->warn("no backup was ever proven directory={} backups={}", directory, listed->backups_size());
+    return;
+  }
+  const auto time = [](int64_t time_us) {
+    return absl::FormatTime(absl::FromUnixMicros(time_us), absl::UTCTimeZone());
+  };
+  const auto hours = [now = BackupClockMicros(engine)](int64_t time_us) {
+    return static_cast<double>(now - time_us) / 3.6e9;
+  };
+  log->info(
+      "last proven backup backup_id={} made_at={} proven_at={} age_hours={:.1f} proven_hours_ago={:.1f}",
+      proof->backup_id, time(proof->begin_time_us), time(proof->proven_time_us), hours(proof->begin_time_us),
+      hours(proof->proven_time_us));
+}
+
 void DescribePlaces(const Engine& engine, v1::GetStatusReply* reply) {
   v1::BackupPlaces* places = reply->mutable_backup_places();
   places->set_backup_directory(BackupDirectoryOf(engine));
@@ -258,18 +297,15 @@ absl::StatusOr<v1::DatabaseBackup> VerifyBackup(Engine& engine, uint32_t backup_
   const absl::Status verified = directory.Verify(backup);
   watcher.Stop();
   if (absl::IsCancelled(verified) && cancellation != nullptr) ITEMDB_RETURN_IF_ERROR(cancellation->Check());
-  const bool is_damaged = absl::IsDataLoss(verified);
-  if (!is_damaged) ITEMDB_RETURN_IF_ERROR(verified);
+  if (absl::IsDataLoss(verified)) NoteDamage(engine, backup);
+  ITEMDB_RETURN_IF_ERROR(verified);
   if (auto notes = ReadBackupNotes(engine.env(), BackupDirectoryOf(engine), backup); notes.has_value()) {
-    const int64_t now_us = BackupClockMicros(engine);
-    notes->verified_time_us = is_damaged ? 0 : now_us;
-    notes->damaged_time_us = is_damaged ? now_us : 0;
-    if (is_damaged) notes->proven_time_us = 0;
+    notes->verified_time_us = BackupClockMicros(engine);
+    notes->damaged_time_us = 0;
     const absl::Status noted = WriteBackupNotes(engine.env(), BackupDirectoryOf(engine), backup, *notes);
-    // The backup is whole, or damaged, all the same.
+    // The backup is whole all the same.
     if (!noted.ok()) engine.options().log->warn("{}", MessageOf(noted));
   }
-  if (is_damaged) return verified;
   return backup;
 }
 

@@ -18,6 +18,10 @@ absl::StatusOr<v1::ListDatabaseBackupsReply> DescribeDatabaseBackup(const Engine
 int64_t LastVerifiedMicros(const Engine& engine, const v1::ListDatabaseBackupsReply& backups);
 // Notes in the backup's record that it was just restored and checked. UNAVAILABLE: the file system says so.
 absl::Status NoteProof(Engine& engine, const v1::DatabaseBackup& backup, int64_t proven_time_us);
+// Notes in it that the backup was just found to be damaged.
+void NoteDamage(Engine& engine, const v1::DatabaseBackup& backup);
+// Logs which backup was proven last, and how old it is, if there are backups.
+void LogProof(Engine& engine);
 // Adds the last backup that was proven to `*reply`, if there is one.
 void DescribeProof(const Engine& engine, v1::GetStatusReply* reply);
 // Adds where the backups are.
@@ -37,6 +41,8 @@ int64_t BackupEndMicros(Engine& engine, const v1::DatabaseBackup& backup, int64_
 
 // The directory of the backups, as the options say. It may not exist.
 std::string BackupDirectoryOf(const Engine& engine);
+// The folder in it into which the schedule restores a backup that it proves.
+std::string ScheduledProofFolderOf(const Engine& engine);
 // Whether that directory and the database share a file system, and so its free space. Of a directory that
 // does not exist yet the one counts that it will be made in.
 bool IsOnTheDiskOfTheData(const Engine& engine);

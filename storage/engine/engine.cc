@@ -83,6 +83,7 @@ StoreOptions Engine::MakeStoreOptions() {
   store.damage = damage_;
   store.counters = store_counters_;
   store.compaction_pause = options_.compaction_pause;
+  store.compacts = options_.compacts;
   store.sync_closed_logs = !options_.durable;
   if (CommitArchive* const archive = this->archive(); archive != nullptr) {
     store.on_logged_batch = [archive](const rocksdb::WriteBatch& batch, uint32_t changes_family) {

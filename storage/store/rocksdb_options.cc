@@ -185,7 +185,7 @@ rocksdb::Options RocksDBOptions(const StoreOptions& options, const std::shared_p
   // would never get it, and the others would get it from the log, so an item could lack its change record or
   // its index entries. The engine closes the store and opens it again instead.
   base.max_bgerror_resume_count = 0;
-  base.disable_auto_compactions = options.for_recovery;
+  base.disable_auto_compactions = options.for_recovery || !options.compacts;
   if (options.sync_closed_logs) base.listeners.push_back(std::make_shared<ClosedLogSync>(options));
 
   // All families share one memory budget and one write-ahead log, which is bounded, so a start after a crash

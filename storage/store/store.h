@@ -73,6 +73,8 @@ struct StoreOptions {
   // verified; and when the store is about to be opened, which may delete the log. Empty: nobody is called.
   std::function<void(const rocksdb::WriteBatch&, uint32_t)> on_logged_batch;
   std::function<void()> before_opening;
+  // Whether files are merged in the background.
+  bool compacts = true;
   // Needed when writes are not synced, so that a power cut leaves a prefix of them.
   bool sync_closed_logs = false;
   // on_opened is called when a store was opened for writing. on_closed is called on the thread that closes

@@ -36,6 +36,8 @@ SHORTER = {"time() - itemdb_store_oldest_snapshot_timestamp_seconds > 3600":
            "time() - itemdb_store_oldest_snapshot_timestamp_seconds > 2"}
 # RocksDB stops writes here; that it slows them down depends on the machine, so promtool evaluates that.
 SLOWED = "ItemdbWritesHeldBack"
+# This depends on how often the schedule makes backups.
+NOT_PROVEN = "ItemdbBackupNotProven"
 
 
 def await_true(what, condition):
@@ -189,7 +191,7 @@ scrape_configs:
 
 
 def check_with_promtool(folder, rules):
-    """Alert SLOWED fires for the figures that docs/metrics.md describes, and not for others."""
+    """Alerts SLOWED and NOT_PROVEN fire for the figures that docs/metrics.md describes, and not for others."""
     with open(folder + "/rules.yml", "w", encoding="utf-8") as file:
         file.write(rules)
     with open(folder + "/test.yml", "w", encoding="utf-8") as file:
@@ -207,6 +209,20 @@ tests:
         exp_samples:
           - {{labels: '{{instance="stopped"}}', value: 1}}
           - {{labels: '{{instance="slowed"}}', value: 1}}
+  - interval: 1m
+    input_series:
+      - {{series: 'itemdb_backup_last_proven_timestamp_seconds{{instance="daily"}}', values: '0x4500'}}
+      - {{series: 'itemdb_backup_proof_max_age_seconds{{instance="daily"}}', values: '{2 * 86400}x4500'}}
+      - {{series: 'itemdb_backup_last_proven_timestamp_seconds{{instance="weekly"}}', values: '0x4500'}}
+      - {{series: 'itemdb_backup_proof_max_age_seconds{{instance="weekly"}}', values: '{8 * 86400}x4500'}}
+    promql_expr_test:
+      - expr: count by (instance) (ALERTS{{alertname="{NOT_PROVEN}", alertstate="firing"}})
+        eval_time: 72h
+        exp_samples: []
+      - expr: count by (instance) (ALERTS{{alertname="{NOT_PROVEN}", alertstate="firing"}})
+        eval_time: 74h
+        exp_samples:
+          - {{labels: '{{instance="daily"}}', value: 1}}
 """)
     subprocess.run(["promtool", "test", "rules", folder + "/test.yml"], check=True, stdout=subprocess.DEVNULL)
 
@@ -307,7 +323,8 @@ def main(folder):
         ("ItemdbDown", "down"), ("ItemdbNotReady", "failing log"), ("ItemdbServerErrors", "failing log"),
         ("ItemdbThrottles", "overloaded"), ("ItemdbDiskFillsUp", "full"), ("ItemdbDiskFull", "full"),
         ("ItemdbDamage", "damaged"), ("ItemdbServerErrors", "damaged"), ("ItemdbSlowSyncs", "slow"),
-        ("ItemdbBackupTooOld", "without backup"), ("ItemdbArchiveBehind", "without archive"),
+        ("ItemdbBackupTooOld", "without backup"), ("ItemdbBackupNotProven", "without backup"),
+        ("ItemdbArchiveBehind", "without archive"),
         ("ItemdbOldSnapshot", "old state"), ("ItemdbRefusedKeys", "attacked"), ("ItemdbAuditLost", "audited"),
         ("ItemdbWritesHeldBack", "held back"),
     }

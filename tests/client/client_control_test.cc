@@ -316,6 +316,20 @@ TEST_F(ClientControlTest, ReadChangesKeepsImagesAndTableChanges) {
   EXPECT_EQ(*modified.new_image, (Item{{"a", 50}}));
 }
 
+// The status has one error of the schedule.
+TEST_F(ClientControlTest, WhyABackupWasNotProvenIsTheErrorOfTheScheduleIfThereIsNoOther) {
+  for (const std::string error : {"", "full"}) {
+    daemon_.get_status = [&](const v1::GetStatusRequest&, v1::GetStatusReply* reply) {
+      reply->mutable_scheduled_backups()->set_last_error(error);
+      reply->mutable_scheduled_backups()->set_last_proof_error("no room");
+      return grpc::Status::OK;
+    };
+    const absl::StatusOr<DaemonStatus> status = client_.GetStatus();
+    ASSERT_TRUE(status.ok() && status->scheduled_backups.has_value()) << status.status();
+    EXPECT_EQ(status->scheduled_backups->last_error, error.empty() ? "no room" : error);
+  }
+}
+
 TEST_F(ClientControlTest, StatusAndCheckReturnAllFigures) {
   daemon_.get_status = [](const v1::GetStatusRequest& request, v1::GetStatusReply* reply) {
     EXPECT_TRUE(request.with_tables());

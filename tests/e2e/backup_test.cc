@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "tests/e2e/e2e_fixture.h"
+#include "tests/support/await.h"
 #include "tests/support/files.h"
 #include "tests/support/kills.h"
 #include "tests/support/paths.h"
@@ -189,6 +190,47 @@ TEST_F(CopiesOnOneDiskE2e, AStartAndStatusSaySo) {
       "the archive and the backups are on the disk of the data, and lost with it; --archive-directory and "
       "--backup-directory name others archive=" +
       data + "/archive backups=" + backups);
+}
+
+// A proof of the schedule that was killed is deleted by the next start, and done again by the next one with a
+// schedule.
+TEST_F(BackupE2e, Kill9InAProofLeavesNothingBehind) {
+  LoadOrderEntry();
+  ASSERT_EQ(Itemctl({"generate", "--orders", "20000"}).exit_code, 0);
+  ASSERT_EQ(Itemctl({"backup", "create"}).exit_code, 0);
+  daemon_.Kill();
+  const std::vector<std::string> schedule = {"--backup-directory", backups_, "--backup-schedule",
+                                             "0 3 1 1 *"};
+  std::vector<std::string> slow = schedule;
+  slow.insert(slow.end(), {"--backup-bytes-per-second", "1MiB"});
+  const auto proof_files = [&] {
+    int files = 0;
+    std::error_code error;
+    for (const auto& folder : fs::directory_iterator(backups_)) {
+      if (!folder.path().filename().string().starts_with("proof-")) continue;
+      ++files;
+      for (fs::recursive_directory_iterator file(folder, error), end; !error && file != end;
+           file.increment(error))
+        ++files;
+    }
+    return files;
+  };
+  absl::Status started = daemon_.Start(slow);
+  ASSERT_TRUE(started.ok()) << started;
+  ASSERT_TRUE(testing::Await([&] { return proof_files() > 3; }));
+  EXPECT_THAT(Itemctl({"-o", "table", "status"}).out, HasSubstr("none yet"));
+  daemon_.Kill();
+  ASSERT_GT(proof_files(), 3) << "the proof was done before the kill";
+  StartWithBackups();
+  EXPECT_TRUE(testing::Await([&] { return proof_files() == 0; }));
+  EXPECT_FALSE(Document({"-o", "jsonl", "status"}).contains("proven_backup"));
+  EXPECT_EQ(Itemctl({"backup", "verify"}).exit_code, 0);
+  daemon_.Kill();
+  started = daemon_.Start(schedule);
+  ASSERT_TRUE(started.ok()) << started;
+  EXPECT_TRUE(testing::Await([&] { return Document({"-o", "jsonl", "status"}).contains("proven_backup"); }));
+  EXPECT_TRUE(testing::Await([&] { return proof_files() == 0; }));
+  EXPECT_EQ(Itemctl({"check"}).exit_code, 0);
 }
 
 }  // namespace

@@ -453,6 +453,25 @@ TEST_F(MetricsTest, AreAllInTheDocuments) {
   EXPECT_GT(families, 40);
 }
 
+TEST_F(MetricsTest, TellHowOldTheLastProvenBackupIsAndMayBecome) {
+  constexpr char kProven[] = "itemdb_backup_last_proven_timestamp_seconds";
+  constexpr char kMaxAge[] = "itemdb_backup_proof_max_age_seconds";
+  Start({"--backup-schedule", "0 3 1 1 *", "--backup-prove-interval", "0s"});
+  EXPECT_FALSE(Scrape().contains(kProven));
+  EXPECT_FALSE(Scrape().contains(kMaxAge));
+  ASSERT_EQ(Itemctl({"backup", "create"}).exit_code, 0);
+  daemon_.Kill();
+  Start({"--backup-schedule", "0 3 1 1 *"});
+  // The longest of some years, and a day.
+  EXPECT_GE(Scrape()[kMaxAge], 366 * 86'400);
+  EXPECT_LE(Scrape()[kMaxAge], 367 * 86'400);
+  // The newest backup is proven soon after a start.
+  EXPECT_TRUE(testing::Await([&] { return Scrape()[kProven] > 1e9; }));
+  daemon_.Kill();
+  Start();
+  EXPECT_GT(Scrape()[kProven], 1e9);
+}
+
 TEST_F(MetricsTest, HaveAlertsThatPrometheusAccepts) {
   if (!HasPromtool()) GTEST_SKIP() << "promtool is not installed";
   const std::string alerts = testing::SourcePath("packaging/prometheus/itemdb-alerts.yml");

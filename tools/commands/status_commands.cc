@@ -182,6 +182,8 @@ std::vector<std::pair<std::string, std::string>> Figures(const DaemonStatus& sta
                                                           status.proven_backup->backup_id,
                                                           TimeText(status.proven_backup->begin_time),
                                                           TimeText(status.proven_backup->proven_time)));
+  } else if (status.scheduled_backups.has_value()) {
+    figures.emplace_back("proven backup", "none yet");
   }
   if (HasDamage(status)) figures.emplace_back("damage", DamageText(status.damage));
   figures.emplace_back("tables", WithSeparators(status.table_count));

@@ -35,6 +35,7 @@ export function Backups() {
           ['Archive of every commit', status.archive ? `${status.archive.directory}, from ${dateTime(Number(status.archive.oldest_time_us ?? 0) / 1000)}` : 'off (--archive-directory)'],
           status.archive?.error && ['Archive', <span class="bad">{status.archive.error}</span>],
           status.scheduled_backups?.last_error && ['Last attempt', <span class="bad">{status.scheduled_backups.last_error}</span>],
+          status.scheduled_backups?.last_proof_error && ['Last proof', <span class="bad">{status.scheduled_backups.last_proof_error}</span>],
         ].filter(Boolean)} />}
         {list && ((list.backups ?? []).length === 0 ? <Empty title="No backup of the database"><p>Make one with <code>itemctl backup create</code>, or regularly with --backup-schedule.</p></Empty>
           : <ShortTable label="Backups of the database" rows={[...list.backups].reverse()} keyOf={(row) => row.backup_id} columns={[

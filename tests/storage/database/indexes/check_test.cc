@@ -14,6 +14,8 @@
 #include "storage/engine/engine.h"
 #include "storage/engine/recovery.h"
 #include "storage/indexes/check.h"
+#include "storage/indexes/findings.h"
+#include "storage/indexes/repair.h"
 #include "storage/store/catalog_records.h"
 #include "storage/store/size_statistics.h"
 #include "storage/values/stored_record.h"
@@ -249,6 +251,46 @@ TEST_F(RepairTest, PutsContentSumsRightAndCompletesThem) {
     }
   });
   ExpectRepaired(0);
+  DamageDatabase([&](Families& families) {
+    auto statistics = families.All("stats");
+    for (const uint64_t id : {table_, index_}) {
+      EXPECT_TRUE(
+          DecodeStatistics(id, StatisticsKey(id), statistics.at(StatisticsKey(id)))->content.is_whole);
+    }
+  });
+}
+
+// Such as a check with repair and the background check.
+TEST_F(RepairTest, TwoThatCompleteAContentSumAtOnceCompleteItOnce) {
+  DamageDatabase([&](Families& families) {
+    auto statistics = families.All("stats");
+    for (const uint64_t id : {table_, index_}) {
+      families.Put("stats", StatisticsKey(id),
+                   StatisticsWithoutContentSum(id, statistics.at(StatisticsKey(id))));
+    }
+  });
+  database_.Close();
+  {
+    auto engine = Engine::Open(database_.options());
+    ASSERT_TRUE(engine.ok()) << engine.status();
+    auto view = (*engine)->View();
+    ASSERT_TRUE(view.ok()) << view.status();
+    const std::shared_ptr<const Table> table = (*view)->catalog().FindByName("Things");
+    ASSERT_NE(table, nullptr);
+    storage::Repair first(**engine, **view, *table), second(**engine, **view, *table);
+    for (storage::Repair* repair : {&first, &second}) {
+      v1::CheckDatabaseReply reply;
+      storage::Findings findings(&reply);
+      storage::Checked checked;
+      const absl::Status compared = CompareTable({**engine, **view, nullptr}, *table, /*only_index=*/nullptr,
+                                                 Repairing(findings.Report(*table), *repair), &checked);
+      ASSERT_TRUE(compared.ok()) << compared;
+    }
+    EXPECT_TRUE(first.Finish().ok());
+    EXPECT_TRUE(second.Finish().ok());
+  }
+  database_.Reopen();
+  database_.CheckIsClean();
   DamageDatabase([&](Families& families) {
     auto statistics = families.All("stats");
     for (const uint64_t id : {table_, index_}) {

@@ -97,6 +97,16 @@ class Disk {
   }
   void Add(int descriptor, Handle handle) { handles_[descriptor] = std::move(handle); }
   void Remove(int descriptor) { handles_.erase(descriptor); }
+  // What is written through a descriptor of a file that was deleted or replaced cannot be lost.
+  void Deleted(const std::string& path) {
+    std::erase_if(handles_, [&path](const auto& handle) { return handle.second.path == path; });
+  }
+  // A spare log gets its name while it is open.
+  void Renamed(const std::string& from, const std::string& to) {
+    Deleted(to);
+    for (auto& [descriptor, handle] : handles_)
+      if (handle.path == from) handle.path = to;
+  }
 
   // Counts a changing operation; does not return when the power fails.
   void Count() {
@@ -395,6 +405,7 @@ int rename(const char* from, const char* to) noexcept {
   if (NEXT(rename)(from, to) != 0) return -1;
   disk->GiveSpace(replaced);
   disk->state().RenameFile(old_path, new_path, kept);
+  disk->Renamed(old_path, new_path);
   return 0;
 }
 
@@ -412,6 +423,7 @@ int unlink(const char* path) noexcept {
   if (NEXT(unlink)(path) != 0) return -1;
   disk->GiveSpace(bytes);
   disk->state().DeleteFile(recorded, kept);
+  disk->Deleted(recorded);
   return 0;
 }
 

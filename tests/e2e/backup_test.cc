@@ -10,6 +10,7 @@
 #include "tests/support/files.h"
 #include "tests/support/kills.h"
 #include "tests/support/paths.h"
+#include "tests/support/repetitions.h"
 
 namespace itemdb::e2e {
 namespace {
@@ -196,7 +197,7 @@ TEST_F(CopiesOnOneDiskE2e, AStartAndStatusSaySo) {
 // schedule.
 TEST_F(BackupE2e, Kill9InAProofLeavesNothingBehind) {
   LoadOrderEntry();
-  ASSERT_EQ(Itemctl({"generate", "--orders", "20000"}).exit_code, 0);
+  ASSERT_EQ(Itemctl({"generate", "--orders", testing::kHasSanitizer ? "5000" : "20000"}).exit_code, 0);
   ASSERT_EQ(Itemctl({"backup", "create"}).exit_code, 0);
   daemon_.Kill();
   const std::vector<std::string> schedule = {"--backup-directory", backups_, "--backup-schedule",

@@ -132,6 +132,36 @@ TEST_F(EncryptedBackupTest, ADirectoryHasBackupsOfOneKind) {
   EXPECT_FALSE(std::filesystem::exists(backups_ + "/ENCRYPTION"));
 }
 
+// The files that an interrupted backup has left need the old key.
+TEST_F(EncryptedBackupTest, GoesOnWithFilesOfAnOlderKeyUntilBackupsArePruned) {
+  Open(KeysOf({"old"}));
+  Fill(20, 50'000);
+  const std::vector<std::string> items = ScanAll(*database_, ScanRequest("SecretTable"));
+  const Cancellation never;
+  ASSERT_TRUE((**database_).FlushBeforeStop(std::chrono::minutes(1), never).ok());
+  const auto interrupt = [&] {
+    ASSERT_TRUE(Create().ok());
+    std::filesystem::remove_all(backups_ + "/meta");
+    std::filesystem::remove_all(backups_ + "/ended");
+  };
+  interrupt();
+  Open(KeysOf({"new", "old"}));
+  const auto backup = Create();
+  ASSERT_TRUE(backup.ok()) << backup.status();
+  EXPECT_TRUE(Verify().ok()) << Verify().status();
+  ASSERT_TRUE(Restore(restored_, KeysOf({"new", "old"})).ok());
+  EXPECT_EQ(Items(restored_, KeysOf({"new", "old"})), items);
+
+  interrupt();
+  v1::DeleteDatabaseBackupsRequest prune;
+  prune.set_keep_newest(1);
+  const auto pruned = Await<v1::DeleteDatabaseBackupsReply>(
+      [&](auto done) { (**database_).DeleteDatabaseBackups(prune, std::move(done)); });
+  ASSERT_TRUE(pruned.ok()) << pruned.status();
+  EXPECT_TRUE(std::filesystem::is_empty(backups_ + "/shared_checksum"));
+  EXPECT_FALSE(std::filesystem::exists(backups_ + "/resumed"));
+}
+
 TEST_F(EncryptedBackupTest, AFlippedByteIsFoundByVerify) {
   Open(KeysOf({"key"}));
   Fill(10, 1'000);

@@ -30,8 +30,8 @@ namespace itemdb::storage {
 // where the record itself and the number of records are right.
 struct ContentSum {
   uint64_t sum = 0;
-  // False: `sum` lacks the checksums of records that a version before 0.2.1 wrote, or has that of an item that
-  // was discarded because it could not be read. A check completes it (repair.h, content_check.h).
+  // False: `sum` lacks the checksums of records that a version before 0.2.1 wrote, or has that of an item
+  // that was discarded because it could not be read. A check completes it (repair.h, content_check.h).
   bool is_whole = true;
 
   bool operator==(const ContentSum&) const = default;

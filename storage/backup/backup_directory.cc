@@ -216,7 +216,8 @@ absl::Status BackupDirectory::Delete(uint32_t backup_id) {
 
 void BackupDirectory::DeleteUnfinished() {
   resumed_->Discard();
-  (void)writer_->GarbageCollect();
+  // A backup that is damaged may need files that no other has.
+  if (Damaged().empty()) (void)writer_->GarbageCollect();
 }
 
 void BackupDirectory::Stop() { writer_->StopBackup(); }

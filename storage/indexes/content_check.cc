@@ -48,8 +48,7 @@ absl::StatusOr<std::optional<SizeStatistics>> CountRecords(const Walk& walk, con
 }
 
 absl::Status CheckPart(Engine& engine, const CancellationPtr& cancellation,
-                       const ContentCheckOptions& options, const CountedPart& part, bool is_second,
-                       Findings* findings) {
+                       const ContentCheckOptions& options, const CountedPart& part, Findings* findings) {
   ITEMDB_ASSIGN_OR_RETURN(const auto view, engine.View());
   const std::shared_ptr<const Table> table = view->catalog().FindByName(part.table_name);
   if (table == nullptr) return absl::OkStatus();
@@ -68,8 +67,6 @@ absl::Status CheckPart(Engine& engine, const CancellationPtr& cancellation,
                    completes ? [](int64_t) {} : options.pace));
   if (!counted.has_value()) return absl::OkStatus();
   if (!stored.Matches(*counted)) {
-    // A repair corrects counts after entries, and may be about to.
-    if (!is_second) return CheckPart(engine, cancellation, options, part, /*is_second=*/true, findings);
     const std::string owner =
         (index != nullptr ? "index " + index->name + " of table " : "table ") + table->name;
     findings->Report(*table).miscounted(owner, part.storage_id, *counted, stored);
@@ -93,7 +90,11 @@ absl::Status CheckContents(Engine& engine, const CancellationPtr& cancellation,
   Findings found(findings);
   absl::Status first_error;
   for (const CountedPart& part : parts) {
-    first_error.Update(CheckPart(engine, cancellation, options, part, /*is_second=*/false, &found));
+    v1::CheckDatabaseReply first;
+    Findings first_found(&first);
+    first_error.Update(CheckPart(engine, cancellation, options, part, &first_found));
+    // In a new view: a repair corrects counts after entries, and may have been about to.
+    if (first.finding_count() > 0) first_error.Update(CheckPart(engine, cancellation, options, part, &found));
     ITEMDB_RETURN_IF_ERROR(CheckNotCancelled(cancellation));
   }
   return first_error;

@@ -94,23 +94,14 @@ TEST_F(BackgroundCheckTest, FindsAnItemThatIsAnOlderVersion) {
 
 // Those of tables and indexes that an earlier version wrote.
 TEST_F(BackgroundCheckTest, CompletesContentSums) {
-  DamageDatabase([&](Families& families) {
-    auto statistics = families.All("stats");
-    for (const uint64_t id : {table_, index_}) {
-      families.Put("stats", StatisticsKey(id),
-                   StatisticsWithoutContentSum(id, statistics.at(StatisticsKey(id))));
-    }
-  });
+  DamageDatabase([&](Families& families) { LeaveOutContentSums(families); });
   ASSERT_TRUE(checked_->Put("Things", {{"pk", S("p")}, {"sk", S("b")}, {"status", S("shut")}}).ok());
   EXPECT_THAT(After(*checked_, 1).findings(), IsEmpty());
   ASSERT_TRUE(checked_->Put("Things", {{"pk", S("p")}, {"sk", S("d")}, {"status", S("open")}}).ok());
   checked_->CheckIsClean();
   checked_->Close();
   Families families(database_.options().data_directory);
-  auto statistics = families.All("stats");
-  for (const uint64_t id : {table_, index_}) {
-    EXPECT_TRUE(DecodeStatistics(id, StatisticsKey(id), statistics.at(StatisticsKey(id)))->content.is_whole);
-  }
+  ExpectWholeContentSums(families);
 }
 
 // A round that could not read everything must not look like a round without findings, and must read the rest.

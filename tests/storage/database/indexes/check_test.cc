@@ -109,13 +109,7 @@ TEST_F(CheckTest, FindsAnItemThatIsAnOlderVersion) {
 }
 
 TEST_F(CheckTest, ComparesNoContentSumThatAnEarlierVersionLeftOut) {
-  DamageDatabase([&](Families& families) {
-    auto statistics = families.All("stats");
-    for (const uint64_t id : {table_, index_}) {
-      families.Put("stats", StatisticsKey(id),
-                   StatisticsWithoutContentSum(id, statistics.at(StatisticsKey(id))));
-    }
-  });
+  DamageDatabase([&](Families& families) { LeaveOutContentSums(families); });
   ASSERT_TRUE(database_.Put("Things", {{"pk", S("p")}, {"sk", S("b")}, {"status", S("shut")}}).ok());
   EXPECT_THAT(Findings(), IsEmpty());
 }
@@ -243,13 +237,7 @@ TEST_F(RepairTest, PutsContentSumsRightAndCompletesThem) {
   DamageDatabase([&](Families& families) { PutBack(before, families); });
   ExpectRepaired(2);
 
-  DamageDatabase([&](Families& families) {
-    auto statistics = families.All("stats");
-    for (const uint64_t id : {table_, index_}) {
-      families.Put("stats", StatisticsKey(id),
-                   StatisticsWithoutContentSum(id, statistics.at(StatisticsKey(id))));
-    }
-  });
+  DamageDatabase([&](Families& families) { LeaveOutContentSums(families); });
   ExpectRepaired(0);
   DamageDatabase([&](Families& families) {
     auto statistics = families.All("stats");
@@ -262,13 +250,7 @@ TEST_F(RepairTest, PutsContentSumsRightAndCompletesThem) {
 
 // Such as a check with repair and the background check.
 TEST_F(RepairTest, TwoThatCompleteAContentSumAtOnceCompleteItOnce) {
-  DamageDatabase([&](Families& families) {
-    auto statistics = families.All("stats");
-    for (const uint64_t id : {table_, index_}) {
-      families.Put("stats", StatisticsKey(id),
-                   StatisticsWithoutContentSum(id, statistics.at(StatisticsKey(id))));
-    }
-  });
+  DamageDatabase([&](Families& families) { LeaveOutContentSums(families); });
   database_.Close();
   {
     auto engine = Engine::Open(database_.options());

@@ -205,6 +205,21 @@ class Damage : public ::testing::Test {
     return EncodeRecord(storage_id, key, 0, payload);
   }
 
+  void LeaveOutContentSums(Families& families) const {
+    auto statistics = families.All("stats");
+    for (const uint64_t id : {table_, index_}) {
+      families.Put("stats", StatisticsKey(id),
+                   StatisticsWithoutContentSum(id, statistics.at(StatisticsKey(id))));
+    }
+  }
+  void ExpectWholeContentSums(Families& families) const {
+    auto statistics = families.All("stats");
+    for (const uint64_t id : {table_, index_}) {
+      EXPECT_TRUE(
+          DecodeStatistics(id, StatisticsKey(id), statistics.at(StatisticsKey(id)))->content.is_whole);
+    }
+  }
+
   // Deletes one of the index's three entries, makes one stale, adds an entry that belongs to no item, and
   // adds a record that is not an index entry. Returns the key of the third entry.
   std::string PlantWrongEntries(Families& families) {

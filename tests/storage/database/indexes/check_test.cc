@@ -239,13 +239,7 @@ TEST_F(RepairTest, PutsContentSumsRightAndCompletesThem) {
 
   DamageDatabase([&](Families& families) { LeaveOutContentSums(families); });
   ExpectRepaired(0);
-  DamageDatabase([&](Families& families) {
-    auto statistics = families.All("stats");
-    for (const uint64_t id : {table_, index_}) {
-      EXPECT_TRUE(
-          DecodeStatistics(id, StatisticsKey(id), statistics.at(StatisticsKey(id)))->content.is_whole);
-    }
-  });
+  DamageDatabase([&](Families& families) { ExpectWholeContentSums(families); });
 }
 
 // Such as a check with repair and the background check.
@@ -273,13 +267,7 @@ TEST_F(RepairTest, TwoThatCompleteAContentSumAtOnceCompleteItOnce) {
   }
   database_.Reopen();
   database_.CheckIsClean();
-  DamageDatabase([&](Families& families) {
-    auto statistics = families.All("stats");
-    for (const uint64_t id : {table_, index_}) {
-      EXPECT_TRUE(
-          DecodeStatistics(id, StatisticsKey(id), statistics.at(StatisticsKey(id)))->content.is_whole);
-    }
-  });
+  DamageDatabase([&](Families& families) { ExpectWholeContentSums(families); });
 }
 
 TEST_F(RepairTest, PutsSizesOfItemCollectionsRight) {  // SEM-092
